@@ -40,7 +40,7 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
-	if err := unknown(table, claims); err != nil {
+	if err := contradictions(table, claims); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(shownFile)

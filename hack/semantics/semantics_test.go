@@ -69,14 +69,18 @@ func TestCollectRefuses(t *testing.T) {
 	}
 }
 
-func TestUnknownNumber(t *testing.T) {
-	table := []behaviour{{id: "S001", section: "s", what: "w"}}
-	if err := unknown(table, []claim{{id: "S001"}}); err != nil {
+func TestContradictions(t *testing.T) {
+	table := []behaviour{{id: "S001", section: "s", what: "w"}, {id: "S002", section: "s", what: "w", waits: "no kubelet"}}
+	if err := contradictions(table, []claim{{id: "S001"}}); err != nil {
 		t.Errorf("a known number was refused: %v", err)
 	}
-	err := unknown(table, []claim{{id: "S999", file: "f", line: 3}})
-	if err == nil || err.Error() != "f:3: covers S999, which is not in scenarios.tsv" {
-		t.Errorf("error %v", err)
+	for id, want := range map[string]string{
+		"S999": "f:3: covers S999, which is not in scenarios.tsv",
+		"S002": "f:3: covers S002, and scenarios.tsv says that it waits: no kubelet",
+	} {
+		if err := contradictions(table, []claim{{id: id, file: "f", line: 3}}); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -58,16 +58,20 @@ func isNumber(s string) bool {
 	return true
 }
 
-// unknown names every claim that the table does not have.
-func unknown(table []behaviour, claims []claim) error {
-	known := map[string]bool{}
+// contradictions returns an error for each claim of a number that the table lacks, or that the table
+// says cannot be simulated.
+func contradictions(table []behaviour, claims []claim) error {
+	rows := map[string]behaviour{}
 	for _, row := range table {
-		known[row.id] = true
+		rows[row.id] = row
 	}
 	var errs []error
 	for _, c := range claims {
-		if !known[c.id] {
+		switch row, known := rows[c.id]; {
+		case !known:
 			errs = append(errs, fmt.Errorf("%s:%d: covers %s, which is not in scenarios.tsv", c.file, c.line, c.id))
+		case row.waits != "":
+			errs = append(errs, fmt.Errorf("%s:%d: covers %s, and scenarios.tsv says that it waits: %s", c.file, c.line, c.id, row.waits))
 		}
 	}
 	return errors.Join(errs...)
