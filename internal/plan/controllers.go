@@ -29,8 +29,8 @@ type controllerSet struct {
 	lastWaits map[object.Ref][]controllers.Wait
 }
 
-func newControllerSet(r *recorder, beside *outcome.Neighbours) *controllerSet {
-	return &controllerSet{recorder: r, controllers: controllers.All(beside, beside, r.snap.Version().Rules())}
+func newControllerSet(r *recorder, neighbours *outcome.Neighbours) *controllerSet {
+	return &controllerSet{recorder: r, controllers: controllers.All(neighbours, neighbours, r.snap.Version().Rules())}
 }
 
 // observe shows the controllers the objects before anything happens, because they have been running.

@@ -77,13 +77,13 @@ type recorder struct {
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(beside *outcome.Neighbours, world []*object.Object, recorded Record) *recorder {
+func newRecorder(neighbours *outcome.Neighbours, world []*object.Object, recorded Record) *recorder {
 	r := &recorder{
-		snap: beside.Snapshot, neighbours: beside, recorded: recorded, actor: outcome.ActorCollector,
+		snap: neighbours.Snapshot, neighbours: neighbours, recorded: recorded, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
 		withheldWrites: map[object.Ref]reason.Code{}, refusedWrites: map[object.Ref]error{},
 	}
-	r.lostCallees = newLostCallees(beside.Around)
+	r.lostCallees = newLostCallees(neighbours.Around)
 	r.server = r.newServer(world)
 	return r
 }

@@ -82,14 +82,14 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions) *simulation {
-	beside := outcome.NewNeighbours(snap, o.Health)
+	neighbours := outcome.NewNeighbours(snap, o.Health)
 	s := &simulation{
-		snap: snap, seed: seed, options: o, assumed: a, neighbours: beside, assumedCollector: o.assumeCollector(seed),
-		recorder:  newRecorder(beside, o.simulatedObjects(snap), o.Record),
+		snap: snap, seed: seed, options: o, assumed: a, neighbours: neighbours, assumedCollector: o.assumeCollector(seed),
+		recorder:  newRecorder(neighbours, o.simulatedObjects(snap), o.Record),
 		collector: newCollector(snap, o, a.memory),
 	}
 	s.recorder.keep = a.withheld.keeper(o.Keep)
-	s.controllers = newControllerSet(s.recorder, beside)
+	s.controllers = newControllerSet(s.recorder, neighbours)
 	s.tracks = outcome.NewTracks(snap, s.recorder.words)
 	s.judge = &outcome.Judge{
 		Snap: snap, Collects: seed.Verb == Collect, Takes: seed.Verb == RemoveFinalizer, Rules: o.Rules,
@@ -98,7 +98,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		Tracks: s.tracks, Words: s.recorder.words, Kept: s.recorder.withheldWrites, Refused: s.recorder.refusedWrites,
 		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
 		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] },
-		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.attribution,
+		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: neighbours, Causes: &s.attribution,
 	}
 	s.finalizerControllers = finalizerControllers{lookup: o.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
 	if o.Controller == nil && o.Health != nil {
@@ -214,18 +214,18 @@ func (s *simulation) prepareExploration(g *graph.Graph) {
 //
 // Upstream: client-go/tools/cache/reflector.go Reflector.watchList: hands over what a map held.
 func (s *simulation) observeAll(objects []*object.Object) {
-	late := false
+	workersFirst := false
 	if random := s.assumed.schedule; random != nil {
 		objects = slices.Clone(objects)
 		random.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
-		late = random.IntN(2) == 0 && !s.ourCollector() && !s.collectorWasRunning()
+		workersFirst = random.IntN(2) == 0 && !s.ourCollector() && !s.collectorWasRunning()
 	}
 	for _, o := range objects {
 		if !s.recorder.watches(o) {
 			continue
 		}
 		for _, e := range s.assumed.memory.eventsFor(o) {
-			if late { // workers may start before the lists arrive
+			if workersFirst {
 				s.recorder.pending = append(s.recorder.pending, e)
 			} else {
 				s.collector.Observe(e)

@@ -132,10 +132,10 @@ func (g *podGC) Step(ctx context.Context, w World, send Send) (bool, error) {
 	p := g.begin(ctx, w, send)
 	nodes := g.nodesOf(w)
 	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
-	alone := func(pod *object.Object) bool {
+	withoutKubelet := func(pod *object.Object) bool {
 		return pod.BeingDeleted() && nodes.misses(pod) || nodes.deleted(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
 	}
-	for _, pod := range podsThat(w, alone) {
+	for _, pod := range podsThat(w, withoutKubelet) {
 		if ctx.Err() != nil {
 			break
 		}

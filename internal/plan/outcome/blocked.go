@@ -33,7 +33,7 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	j.blockedByDependents(out, o)
 	j.blockedByControllers(out, o)
 	j.blockedByRefusal(out, o)
-	j.blockedByLate(out, o)
+	j.blockedByOverdue(out, o)
 	if out.Reason == "" && j.Kept[o.Ref] == reason.DependentsNotCovered {
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
 		out.MarkUnknown(reason.DependentsNotCovered)
@@ -56,7 +56,7 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 	if j.Neighbours == nil || j.Neighbours.Around == nil {
 		return
 	}
-	protect := 0
+	inUse := 0
 	for _, name := range out.Blocked.Finalizers {
 		use, _ := j.Neighbours.Around.UseOf(o, name)
 		users := slices.DeleteFunc(slices.Clone(use.Users), func(ref object.Ref) bool {
@@ -64,13 +64,13 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 			return user != nil && j.Leaves(user)
 		})
 		if len(users) > 0 || use.Counted > 0 {
-			protect++
+			inUse++
 		}
 		for _, ref := range users {
 			out.Blocked.Dependents = append(out.Blocked.Dependents, ref)
 		}
 	}
-	if protect > 0 && protect == len(out.Blocked.Finalizers) {
+	if inUse > 0 && inUse == len(out.Blocked.Finalizers) {
 		out.Reason = string(reason.InUse)
 	}
 }
@@ -168,7 +168,7 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 		out.Blocked.Node = pod.NodeName
 		out.setReason(reason.GracePeriodRuns)
 	}
-	w, ok := j.waits(o.Ref)
+	w, ok := j.waitOf(o.Ref)
 	if !ok {
 		return
 	}
@@ -180,7 +180,7 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 		return
 	}
 	if w.holds != "" {
-		out.protected(w)
+		out.heldByProtection(w)
 		return
 	}
 	if o.Pod() != nil && len(w.remaining) == 0 { // the request to delete it was refused
@@ -222,13 +222,13 @@ func (j *Judge) discoveryReason() reason.Code {
 	return reason.DiscoveryFails
 }
 
-// protected sets why a protection finalizer stays. It sets no reason if another finalizer or a
-// dependent holds the object as well.
-func (out *Outcome) protected(w wait) {
-	alone := len(out.Blocked.Dependents) == 0
+// heldByProtection sets why a protection finalizer of Kubernetes stays. It sets no reason if another
+// finalizer or a dependent holds the object as well.
+func (out *Outcome) heldByProtection(w wait) {
+	noDependents := len(out.Blocked.Dependents) == 0
 	out.Blocked.Dependents = append(out.Blocked.Dependents, w.remaining...)
 	out.Detail = w.detail
-	if !alone || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return name != w.holds }) {
+	if !noDependents || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return name != w.holds }) {
 		return
 	}
 	switch {
@@ -236,7 +236,7 @@ func (out *Outcome) protected(w wait) {
 		out.MarkUnknown(reason.ProtectionUnknown)
 	case w.used:
 		out.Reason = string(reason.InUse)
-	case w.alone:
+	case w.neverReleased:
 		out.Reason = string(reason.LeftAlone)
 	}
 }
@@ -248,8 +248,8 @@ func (out *Outcome) setReason(r reason.Code) {
 	}
 }
 
-// waits reports whether the object still exists only because other objects do.
-func (out *Outcome) waits() bool {
+// waitsForOthers reports whether the object still exists only because other objects do.
+func (out *Outcome) waitsForOthers() bool {
 	if out.Result != report.Blocked {
 		return false
 	}
@@ -269,7 +269,7 @@ func (j *Judge) spreadWaiting(all *Outcomes) {
 	waiters := map[*Outcome][]*Outcome{}
 	var firm, open []*Outcome
 	for _, out := range all.All() {
-		if !out.waits() {
+		if !out.waitsForOthers() {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
@@ -287,13 +287,13 @@ func (j *Judge) spreadWaiting(all *Outcomes) {
 	for d := range waiters {
 		if d.Result == report.Unknown {
 			open = append(open, d)
-		} else if !d.waits() {
+		} else if !d.waitsForOthers() {
 			firm = append(firm, d)
 		}
 	}
 	stays, unknown := propagate(firm, waiters), propagate(open, waiters)
 	for _, out := range all.All() {
-		if !out.waits() || stays[out] {
+		if !out.waitsForOthers() || stays[out] {
 			continue
 		}
 		switch content := out.Reason == string(reason.ContentRemains); {
@@ -343,7 +343,7 @@ func (j *Judge) Doubt(list, others *Outcomes) {
 	staying, waiters := map[*Outcome]int{}, map[*Outcome][]*Outcome{}
 	var open []*Outcome
 	for _, out := range list.All() {
-		if !out.waits() {
+		if !out.waitsForOthers() {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
@@ -387,18 +387,18 @@ type wait struct {
 	// conditions are the conditions of a waiting namespace. broken: discovery fails.
 	conditions []string
 	broken     bool
-	// used: remaining has the users of the object. alone: the controller leaves this finalizer
-	// alone.
-	used, alone bool
+	// used: remaining has the users of the object. neverReleased: the controller will not remove the
+	// finalizer from this object.
+	used, neverReleased bool
 	// pod is why nothing ends a pod; empty for other waits.
 	pod reason.Code
 	// unknown: the obstacle may not exist. It is false if another obstacle is known to exist.
 	unknown bool
 }
 
-// waits combines what the controllers wait for with an object. It returns false if they wait for
+// waitOf combines what the controllers wait for with an object. It returns false if they wait for
 // nothing.
-func (j *Judge) waits(ref object.Ref) (wait, bool) {
+func (j *Judge) waitOf(ref object.Ref) (wait, bool) {
 	var found wait
 	var details, gaps []string
 	waits := j.WaitsOf(ref)
@@ -417,7 +417,7 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 			found.pod = reason.NodeGone
 		default:
 		}
-		found.alone = found.alone || x.Reason == controllers.ManagedElsewhere
+		found.neverReleased = found.neverReleased || x.Reason == controllers.ManagedElsewhere
 		switch {
 		case x.Unknown():
 			gaps = append(gaps, waitText(x))

@@ -79,7 +79,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 		out.MarkUnknown(reason.VolumeUnknown)
 		switch claimed.Result {
 		case report.Deleted:
-			w, _ := j.waits(o.Ref)
+			w, _ := j.waitOf(o.Ref)
 			out.Detail = w.detail
 		case report.Unknown:
 			if o.Volume().ReclaimPolicy == controllers.ReclaimRetain {
@@ -160,7 +160,7 @@ func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 		out.MarkUnknown(reason.TokenUnknown)
 		out.Because, out.Detail = []object.Ref{account}, "unknown whether that is deleted"
 		if of.Result == report.Deleted {
-			w, _ := j.waits(o.Ref)
+			w, _ := j.waitOf(o.Ref)
 			out.Detail = w.detail
 		}
 		added = append(added, out)

@@ -17,15 +17,15 @@ import (
 type Judge struct {
 	// Snap is the snapshot that the run started with.
 	Snap *snapshot.Snapshot
-	// Collects: the run sends no requests of its own. Takes: it removes finalizers. A run that does
-	// neither deletes its targets.
+	// Collects: only our collector writes. Takes: the request removes finalizers. If both are false,
+	// the request deletes the targets.
 	Collects, Takes bool
 	Rules           engine.Rules
 	// Partial: the rules look for owners in all namespaces, and the snapshot is incomplete.
 	Partial bool
 	// NotAskedFor reports whether an object is outside of the collected scope.
 	NotAskedFor func(*object.Object) bool
-	// UndecidedBefore has the objects that are left alone, with their outcomes in an earlier run.
+	// UndecidedBefore has the withheld objects, with their outcomes in an earlier run.
 	UndecidedBefore map[object.Ref]*Outcome
 
 	// Tracks records what happened to each object. Words interns the texts in them.
@@ -80,33 +80,33 @@ type pass struct {
 // passes run in this order. Each reads the results of the earlier ones: it adds objects that have no
 // outcome yet, or derives outcomes from others.
 var passes = []pass{
-	{"tracked", "first, for it needs no outcome: each object is judged by what was recorded of it alone",
+	{"tracked", "first: each object is judged by its own track, which needs no other outcome",
 		(*Judge).addTracked},
-	{"ambiguous", "before anything is concluded from one object about another, for it may have been taken for another one",
+	{"ambiguous", "before any outcome is derived from another one: the run may have confused the two objects",
 		(*Judge).markAmbiguous},
-	{"terminating", "after the tracked, for it adds what has no outcome yet",
+	{"terminating", "after the tracked: it adds objects that have no outcome yet",
 		(*Judge).addTerminating},
-	{"unresolved", "after the tracked, for it adds what has no outcome yet",
+	{"unresolved", "after the tracked: it adds objects that have no outcome yet",
 		(*Judge).addUnresolved},
-	{"left alone", "after all that judges an object by itself, for it replaces what this run says by what the run said that wanted to write to it",
-		(*Judge).addLeftAlone},
-	{"other release", "after all that judges an object by itself, and before what follows from what is unknown",
+	{"withheld", "after all passes that judge an object by itself: it replaces their outcomes by those of the run that wanted to write",
+		(*Judge).addWithheld},
+	{"other release", "after all passes that judge an object by itself, and before those that follow what is unknown",
 		(*Judge).markOtherRelease},
-	{"late", "after all that says what an object waits for, for it adds what is waited for",
-		(*Judge).addLate},
-	{"dependents", "after all that is unknown by itself, for it follows that down the owner references",
+	{"overdue", "after all passes that set what an object waits for: it adds the objects that are waited for",
+		(*Judge).addOverdue},
+	{"dependents", "after all passes that mark an object as unknown by itself: it follows the owner references down from these",
 		(*Judge).markDependents},
-	{"waiting", "after the dependents, for what is waited for may be one that is unknown because of its owner",
+	{"waiting", "after the dependents: an object may wait for one that is unknown because of its owner",
 		(*Judge).spreadWaiting},
-	{"followers", "after the waiting, for a claim or an account that waits may be unknown, and what goes with it then is",
+	{"followers", "after the waiting: a claim or an account that waits may be unknown, and its volume or tokens with it",
 		(*Judge).markFollowers},
-	{"kept by blocked", "after all that may turn what is blocked into unknown, for it names what lives as long as that is blocked",
+	{"kept by blocked", "after all passes that may turn a blocked object into an unknown one: it adds the dependents that a blocked owner keeps",
 		(*Judge).addKeptByBlocked},
-	{"left behind", "after it is settled which StatefulSets go, for it names the claims that they leave; only those that nothing else is known of",
-		(*Judge).addLeft},
-	{"rewritten", "after it is settled what goes, for it names what a controller changes because of that",
+	{"claims left", "after the outcomes of StatefulSets are final: it adds the claims that they leave and that have no outcome yet",
+		(*Judge).addClaimsLeft},
+	{"rewritten", "after all deletions are final: it adds the objects that a controller changes because of them",
 		(*Judge).AddRewritten},
-	{"elsewhere", "last, for what is not asked for may have decided about what is",
+	{"elsewhere", "last: objects outside of the requested scope may have decided about objects inside",
 		(*Judge).leaveOutElsewhere},
 }
 

@@ -160,9 +160,9 @@ func (out *Outcome) StandsOpen() bool {
 	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
 }
 
-// blockedByLate handles an object with an overdue deletion. If something else is known to hold the
+// blockedByOverdue handles an object with an overdue deletion. If something else is known to hold the
 // object as well, that stays the reason.
-func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
+func (j *Judge) blockedByOverdue(out *Outcome, o *object.Object) {
 	st, ok := j.Neighbours.Late.holding(o)
 	if ok {
 		out.Blocked.Conditions = nil // the overdue controller would write them
@@ -234,9 +234,9 @@ func (j *Judge) untouched(list []object.Ref) bool {
 	})
 }
 
-// addLate adds the objects that others wait for and that have an overdue deletion. Our requests do
+// addOverdue adds the objects that others wait for and that have an overdue deletion. Our requests do
 // not change them.
-func (j *Judge) addLate(all *Outcomes) {
+func (j *Judge) addOverdue(all *Outcomes) {
 	if j.Neighbours.Late == nil {
 		return
 	}

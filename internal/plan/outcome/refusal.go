@@ -68,7 +68,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 			}
 		}
 	case reason.FinalizerRemains:
-		w, ok := j.waits(o.Ref)
+		w, ok := j.waitOf(o.Ref)
 		protected := ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
 		refused = refused && (protected || j.attemptedAll(o))
 		if x, denied := j.refusedOf(j.undeployed(o, func(now *object.Object) bool { return !now.BeingDeleted() })); denied {

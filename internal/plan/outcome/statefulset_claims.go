@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// addLeft adds the claims that a deleted StatefulSet created for its pods and that stay, with the
+// addClaimsLeft adds the claims that a deleted StatefulSet created for its pods and that stay, with the
 // data in them. Claims that its retention policy deletes refer to the set or to its pods, so the
 // collector handles them.
 //
@@ -19,7 +19,7 @@ import (
 // ClaimsMatchRetentionPolicy.
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go isClaimOwnerUpToDate.
 // Rule: spec §7.1, S235, S236.
-func (j *Judge) addLeft(all *Outcomes) {
+func (j *Judge) addClaimsLeft(all *Outcomes) {
 	var sets []*Outcome
 	for _, out := range all.All() {
 		if o := out.Track.First; o.Is(object.StatefulSet) && (out.Result == report.Deleted || out.Result == report.Blocked) {

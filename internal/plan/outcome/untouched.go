@@ -107,8 +107,8 @@ func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	return out
 }
 
-// addLeftAlone restores the earlier outcomes of the objects that were left alone.
-func (j *Judge) addLeftAlone(all *Outcomes) {
+// addWithheld restores the earlier outcomes of the objects that a collection withholds its writes from.
+func (j *Judge) addWithheld(all *Outcomes) {
 	if !j.Collects {
 		return
 	}
