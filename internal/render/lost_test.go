@@ -297,7 +297,7 @@ func storyRefs(text string) []object.Ref {
 // TestLostFits: however much is lost, the answer fits on a screen. Only commands may be wider.
 func TestLostFits(t *testing.T) {
 	for _, requests := range []int{0, 1, 2, 5, 40, 400} {
-		s := &story{a: &past.Account{Past: &past.Record{}}, last: -1}
+		s := &story{a: &past.Account{Past: &past.Record{Resources: &object.Resources{}}}, last: -1}
 		s.tell(strings.Fields("history 13:00:00 14:00:00"))
 		for i := range requests {
 			name := "v1,ConfigMap,shop," + strings.Repeat("name", 20) + string(rune('a'+i%26))
