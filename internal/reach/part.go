@@ -236,7 +236,7 @@ func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 	if m.ambiguous {
 		return m.snap
 	}
-	a := about{part: m.newPart(), deleted: deleted, podsVisited: map[string]bool{}, visitedNodes: map[nodeClass]bool{}, visitedLabels: map[labelClass]bool{}}
+	a := about{part: m.newPart(), deleted: deleted, podsVisited: map[string]bool{}, visitedFacts: map[string]bool{}, visitedLabels: map[labelClass]bool{}}
 	a.visit(target, reached)
 	a.visit(deleted, deciding)
 	for len(a.worklist) > 0 {
@@ -254,9 +254,11 @@ type about struct {
 	part
 	deleted *object.Object
 	// podsVisited has the namespaces with pods that must be gone before something happens to the
-	// target. visitedNodes and labelled have the kinds of pods already visited in them.
+	// target. visitedFacts has the facts of the pods visited in them, by namespace and
+	// PodFacts.AppendKey, and visitedLabels their labels. key is the buffer for the former.
 	podsVisited   map[string]bool
-	visitedNodes  map[nodeClass]bool
+	visitedFacts  map[string]bool
+	key           []byte
 	visitedLabels map[labelClass]bool
 }
 
@@ -311,37 +313,28 @@ func (a *about) visitNamespacePods(namespace *object.Object) {
 
 // isRepresentative reports whether a pod may stay although all pods visited before go. A pod
 // without finalizers can stay only because of its kubelet, or because a webhook that selects it
-// refuses. One pod per node and one per set of labels are therefore enough.
+// refuses. One pod per set of facts and one per set of labels are therefore enough.
 func (a *about) isRepresentative(pod *object.Object) bool {
 	facts := pod.Pod()
 	if facts == nil || a.unstable[pod] || len(pod.Finalizers()) > 0 {
 		return true
 	}
-	node := nodeClass{namespace: pod.Namespace, node: facts.NodeName, phase: facts.Phase, mirror: facts.Mirror, whole: facts.VolumesKnown, grace: -1}
-	if facts.TerminationGracePeriod != nil {
-		node.grace = *facts.TerminationGracePeriod
-	}
+	decisive := *facts
+	decisive.Claims = nil // they do not decide whether the kubelet ends the pod
+	a.key = decisive.AppendKey(append(append(a.key[:0], pod.Namespace...), 0))
 	labels := labelClass{namespace: pod.Namespace, labels: pod.Labels}
-	if a.visitedNodes[node] && a.visitedLabels[labels] {
+	if a.visitedFacts[string(a.key)] && a.visitedLabels[labels] {
 		return false
 	}
-	a.visitedNodes[node], a.visitedLabels[labels] = true, true
+	a.visitedFacts[string(a.key)], a.visitedLabels[labels] = true, true
 	return true
 }
 
-// nodeClass identifies pods that their kubelet ends alike. labelled identifies pods that the same
-// webhooks select.
-type (
-	nodeClass struct {
-		namespace, node, phase string
-		mirror, whole          bool
-		grace                  int64
-	}
-	labelClass struct {
-		namespace string
-		labels    object.Labels
-	}
-)
+// labelClass identifies pods that the same webhooks select.
+type labelClass struct {
+	namespace string
+	labels    object.Labels
+}
 
 // mayBeDeleted reports whether the delete may affect an object that no other object waits for.
 func (a *about) mayBeDeleted(o *object.Object) bool {
