@@ -35,18 +35,14 @@ func (f CompletenessFlags) applyTo(c *Coverage, resources *object.Resources, obj
 	}
 	for _, name := range f.Complete {
 		r, ok := resources.Named(name, func(r object.Resource) bool {
-			for _, o := range objects {
-				if o.Kind == r.Kind && object.GroupOf(o.APIVersion) == r.Group {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(objects, func(o *object.Object) bool { return o.GroupKind() == r.GroupKind() })
 		})
 		if !ok {
 			return &UnknownTypeError{name, resources}
 		}
 		if len(f.In) == 0 || !r.Namespaced {
-			c.addAll(r.GroupResource())
+			c.Add(r.GroupResource(), "")
+			delete(c.at(r.GroupResource()).failures, others)
 			continue
 		}
 		for _, ns := range f.In {

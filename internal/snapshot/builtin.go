@@ -21,10 +21,14 @@ func BuiltinResources() *object.Resources {
 		if len(f) != 7 || strings.HasPrefix(line, "#") {
 			continue
 		}
+		verbs := object.AllVerbs
+		if f[4] != "*" {
+			verbs = object.VerbsOf(commaList(f[4]))
+		}
 		group, version := object.SplitAPIVersion(f[0])
 		rs.Add(object.Resource{
 			Group: group, Version: version, Name: f[1], Kind: f[2], Singular: strings.ToLower(f[2]),
-			Namespaced: f[3] == "namespaced", Verbs: builtinVerbs(f[4]),
+			Namespaced: f[3] == "namespaced", Verbs: verbs,
 			ShortNames: commaList(f[5]), Categories: commaList(f[6]),
 		})
 	}
@@ -33,13 +37,6 @@ func BuiltinResources() *object.Resources {
 
 // builtinResources returns the shared BuiltinResources, which must not be changed.
 var builtinResources = sync.OnceValue(BuiltinResources)
-
-func builtinVerbs(s string) object.Verbs {
-	if s == "*" {
-		return object.AllVerbs
-	}
-	return object.VerbsOf(commaList(s))
-}
 
 func commaList(s string) []string {
 	if s == "-" {

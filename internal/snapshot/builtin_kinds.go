@@ -120,9 +120,11 @@ func (r builtinKinds) builtin() *object.Resources {
 // those of earlier releases.
 func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, older map[schema.GroupResource][]object.Resource) []object.Resource {
 	isShown := func(res object.Resource) bool { return r.shown[typeName{res.APIVersion(), res.Kind}] }
-	current, record := r.servedOf(now), r.servedOf(older[gr])
+	unserved := func(res object.Resource) bool { return !r.serves(res) }
+	current, record := slices.DeleteFunc(slices.Clone(now), unserved), slices.DeleteFunc(slices.Clone(older[gr]), unserved)
 	slices.SortStableFunc(record, compareResources)
-	if shown := matching(slices.Concat(current, record), isShown); len(shown) > 0 {
+	shown := slices.DeleteFunc(slices.Concat(current, record), func(res object.Resource) bool { return !isShown(res) })
+	if len(shown) > 0 {
 		slices.SortStableFunc(shown, compareResources)
 		return append(shown, slices.DeleteFunc(current, isShown)...)
 	}
@@ -141,15 +143,6 @@ func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, o
 	default:
 		return now
 	}
-}
-
-// servedOf returns the versions that the server may serve.
-func (r builtinKinds) servedOf(all []object.Resource) []object.Resource {
-	return matching(all, r.serves)
-}
-
-func matching(all []object.Resource, matches func(object.Resource) bool) []object.Resource {
-	return slices.DeleteFunc(slices.Clone(all), func(res object.Resource) bool { return !matches(res) })
 }
 
 // surely reports whether one of the versions is known to be served, not merely not excluded.
@@ -187,12 +180,7 @@ func (r *reader) name(rs *object.Resources) {
 			continue
 		}
 		delete(r.seen, name)
-		if have := r.seen[t]; have == nil {
-			r.seen[t] = k
-		} else {
-			have.namespaced = have.namespaced || k.namespaced
-			have.plural = cmp.Or(have.plural, k.plural)
-		}
+		r.addSeen(t, k)
 	}
 	for _, s := range r.sightings {
 		for i := range s.shown {

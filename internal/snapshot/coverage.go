@@ -67,13 +67,31 @@ func (c *Coverage) Add(gr schema.GroupResource, namespace string) {
 // Fail records that a list of the resource is missing or broken, in one namespace, or everywhere if
 // namespace is empty. It takes precedence over every Add.
 func (c *Coverage) Fail(gr schema.GroupResource, namespace string, code reason.Code, text string) {
-	p := c.at(gr)
+	c.at(gr).fail(namespace, why(code, text))
+}
+
+// fail records why a list failed. Of several reasons the alphabetically first one stays.
+func (p *place) fail(namespace, text string) {
 	if p.failures == nil {
 		p.failures = map[string]string{}
 	}
-	if have, ok := p.failures[namespace]; !ok || why(code, text) < have {
-		p.failures[namespace] = why(code, text)
+	if have, ok := p.failures[namespace]; !ok || text < have {
+		p.failures[namespace] = text
 	}
+}
+
+// failed reports whether a list in the namespace is known to have failed.
+func (p place) failed(namespace string) bool {
+	_, failed := p.failures[namespace]
+	return failed
+}
+
+// of returns what is known about the lists of a resource.
+func (c *Coverage) of(gr schema.GroupResource) place {
+	if p := c.places[object.Storage(gr)]; p != nil {
+		return *p
+	}
+	return place{}
 }
 
 // others is the key in failures for all namespaces except those that were listed one by one. No
@@ -84,12 +102,6 @@ const others = "*"
 // of them at once failed.
 func (c *Coverage) FailOthers(gr schema.GroupResource, code reason.Code, text string) {
 	c.Fail(gr, others, code, text)
-}
-
-// addAll records a complete list of all namespaces and removes the reason of FailOthers.
-func (c *Coverage) addAll(gr schema.GroupResource) {
-	c.Add(gr, "")
-	delete(c.at(gr).failures, others)
 }
 
 // nothingWhole removes all proofs and records the reason.
@@ -111,18 +123,12 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	if c.everything {
 		return true
 	}
-	p := c.places[object.Storage(gr)]
-	if p == nil {
-		return false
-	}
-	if _, failed := p.failures[""]; failed {
+	p := c.of(gr)
+	if p.failed("") || p.failed(namespace) {
 		return false
 	}
 	if namespace == "" {
 		return p.everywhere && len(p.failures) == 0
-	}
-	if _, failed := p.failures[namespace]; failed {
-		return false
 	}
 	_, listed := p.namespaces[namespace]
 	return p.everywhere || listed
@@ -130,46 +136,19 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 
 // touched reports whether any part of the resource is covered.
 func (c *Coverage) touched(gr schema.GroupResource) bool {
-	p := c.places[object.Storage(gr)]
-	if p == nil {
-		return false
-	}
-	if _, failed := p.failures[""]; failed {
+	p := c.of(gr)
+	if p.failed("") {
 		return false
 	}
 	if p.everywhere {
 		return true
 	}
 	for ns := range p.namespaces {
-		if _, failed := p.failures[ns]; !failed {
+		if !p.failed(ns) {
 			return true
 		}
 	}
 	return false
-}
-
-// singly reports whether the knowledge about a resource differs between namespaces.
-func (c *Coverage) singly(gr schema.GroupResource) bool {
-	p := c.places[object.Storage(gr)]
-	if p == nil {
-		return false
-	}
-	_, failed := p.failures[""]
-	return !failed && len(p.failures) > 0
-}
-
-// alone reports whether a resource was listed in single namespaces because listing all of them
-// failed.
-func (c *Coverage) alone(gr schema.GroupResource) bool { return c.failed(gr, others) }
-
-// failed reports whether a list of the resource in the namespace is known to have failed.
-func (c *Coverage) failed(gr schema.GroupResource, namespace string) bool {
-	p := c.places[object.Storage(gr)]
-	if p == nil {
-		return false
-	}
-	_, failed := p.failures[namespace]
-	return failed
 }
 
 // why returns the reason of a gap, "" if it is covered.
@@ -215,13 +194,7 @@ func (c *Coverage) merge(d *Coverage) {
 			c.Add(gr, ns)
 		}
 		for ns, text := range p.failures {
-			q := c.at(gr)
-			if q.failures == nil {
-				q.failures = map[string]string{}
-			}
-			if have, ok := q.failures[ns]; !ok || text < have {
-				q.failures[ns] = text
-			}
+			c.at(gr).fail(ns, text)
 		}
 	}
 }
@@ -229,11 +202,11 @@ func (c *Coverage) merge(d *Coverage) {
 // Gap is one resource that a snapshot doesn't cover. Namespace is empty if it is not covered
 // anywhere, or only in namespaces that were listed one by one because listing all of them failed.
 type Gap struct {
-	APIVersion string
-	Resource   string
-	Namespace  string
+	APIVersion string `json:"apiVersion"`
+	Resource   string `json:"resource"`
+	Namespace  string `json:"namespace,omitzero"`
 	// Why is a code of reason.Gap, a colon and a text for people.
-	Why string
+	Why string `json:"why"`
 }
 
 // Reason returns the code of Why.
@@ -292,19 +265,17 @@ func (s *Snapshot) gapsOf() []Gap {
 		if s.coverage.covers(gr, "") {
 			continue
 		}
-		open := Gap{APIVersion: r.APIVersion(), Resource: r.Name}
-		if !r.Namespaced || !s.coverage.touched(gr) && !s.coverage.singly(gr) {
-			open.Why = s.coverage.why(gr, "")
+		p := s.coverage.of(gr)
+		open := Gap{APIVersion: r.APIVersion(), Resource: r.Name, Why: s.coverage.why(gr, "")}
+		if !r.Namespaced || !s.coverage.touched(gr) && (p.failed("") || len(p.failures) == 0) {
 			gaps = append(gaps, open)
 			continue
 		}
-		alone := s.coverage.alone(gr)
-		if alone {
-			open.Why = s.coverage.why(gr, "")
+		if p.failed(others) {
 			gaps = append(gaps, open)
 		}
 		for _, ns := range known {
-			if !s.coverage.covers(gr, ns) && (!alone || s.coverage.failed(gr, ns)) {
+			if !s.coverage.covers(gr, ns) && (!p.failed(others) || p.failed(ns)) {
 				open.Namespace, open.Why = ns, s.coverage.why(gr, ns)
 				gaps = append(gaps, open)
 			}
@@ -317,11 +288,11 @@ func (s *Snapshot) gapsOf() []Gap {
 // knownNamespaces returns the namespaces that appear anywhere in the snapshot, sorted.
 func (s *Snapshot) knownNamespaces() []string {
 	set := map[string]bool{}
-	for gr := range s.coverage.places {
-		for ns := range s.coverage.places[gr].namespaces {
+	for _, p := range s.coverage.places {
+		for ns := range p.namespaces {
 			set[ns] = true
 		}
-		for ns := range s.coverage.places[gr].failures {
+		for ns := range p.failures {
 			set[ns] = true
 		}
 	}

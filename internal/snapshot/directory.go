@@ -1,9 +1,11 @@
 package snapshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -93,7 +95,7 @@ func (r *reader) readDirectory(in *input, root string) error {
 	}
 	for j := range unmerged {
 		result := <-j.done
-		if needsMemory(result.err) {
+		if err := result.err; errors.Is(err, ErrLimit) && !errors.Is(err, ErrSize) && !errors.Is(err, ErrFiles) { // it may need more memory
 			r.memory.forget(result.reader.counted)
 			result = r.readOne(in, j.file, r.intern, 1, nil)
 		}
@@ -102,11 +104,6 @@ func (r *reader) readDirectory(in *input, root string) error {
 		}
 	}
 	return nil
-}
-
-// needsMemory reports whether a file may be readable with more memory.
-func needsMemory(err error) bool {
-	return errors.Is(err, ErrLimit) && !errors.Is(err, ErrSize) && !errors.Is(err, ErrFiles)
 }
 
 // readOne reads a file with its own reader, which may use 1/share of the transient memory that the
@@ -141,15 +138,7 @@ func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
 	one := result.reader
 	r.objects = append(r.objects, one.objects...)
 	for name, k := range one.seen {
-		have := r.seen[name]
-		if have == nil {
-			r.seen[name] = k
-			continue
-		}
-		have.namespaced = have.namespaced || k.namespaced
-		if have.plural == "" {
-			have.plural = k.plural
-		}
+		r.addSeen(name, k)
 	}
 	r.failed = append(r.failed, one.failed...)
 	r.documents.merge(&one.documents)
@@ -169,6 +158,17 @@ func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
 	return nil
 }
 
+// addSeen adds what objects of a kind show about their resource.
+func (r *reader) addSeen(name typeName, k *kindSeen) {
+	have := r.seen[name]
+	if have == nil {
+		r.seen[name] = k
+		return
+	}
+	have.namespaced = have.namespaced || k.namespaced
+	have.plural = cmp.Or(have.plural, k.plural)
+}
+
 // filesIn appends the files below a directory in the order of their paths. inside is the
 // directory's path within the input. Links, pipes and devices are skipped: they can lead anywhere
 // or nowhere.
@@ -178,8 +178,8 @@ func (r *reader) filesIn(in *input, root, inside string, files []directoryFile) 
 		return append(files, directoryFile{path: root, unlisted: err})
 	}
 	for _, name := range names {
-		below := directoryFile{path: filepath.Join(root, name.text), name: path.Join(inside, name.text)}
-		if name.directory {
+		below := directoryFile{path: filepath.Join(root, name.Name()), name: path.Join(inside, name.Name())}
+		if name.IsDir() {
 			files = r.filesIn(in, below.path, below.name, files)
 		} else {
 			files = append(files, below)
@@ -188,15 +188,9 @@ func (r *reader) filesIn(in *input, root, inside string, files []directoryFile) 
 	return files
 }
 
-// fileName is a name in a directory.
-type fileName struct {
-	text      string
-	directory bool
-}
-
 // namesIn returns the sorted names of the files and directories in a directory. known is the number
 // of files of the input so far.
-func (r *reader) namesIn(in *input, path string, known int) (names []fileName, err error) {
+func (r *reader) namesIn(in *input, path string, known int) (names []fs.DirEntry, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -207,7 +201,7 @@ func (r *reader) namesIn(in *input, path string, known int) (names []fileName, e
 		entries, err := f.ReadDir(some)
 		for _, d := range entries {
 			if d.IsDir() || d.Type().IsRegular() {
-				names = append(names, fileName{d.Name(), d.IsDir()})
+				names = append(names, d)
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -223,7 +217,7 @@ func (r *reader) namesIn(in *input, path string, known int) (names []fileName, e
 			return nil, fmt.Errorf("%s: %w", shownName(path), err)
 		}
 	}
-	slices.SortFunc(names, func(a, b fileName) int { return strings.Compare(a.text, b.text) })
+	slices.SortFunc(names, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return names, nil
 }
 

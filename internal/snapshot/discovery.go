@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -245,10 +246,7 @@ func (d *documents) addAggregated(items []aggregatedGroup) {
 }
 
 func groupVersion(group, version string) string {
-	if group == "" {
-		return version
-	}
-	return group + "/" + version
+	return schema.GroupVersion{Group: group, Version: version}.String()
 }
 
 // resources returns the served resources in the order of discovery: groups as the server lists
@@ -287,7 +285,11 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("the resources of %q are missing from the discovery documents", gv)})
 	}
 	if !added["v1"] {
-		addCore(rs)
+		for _, r := range builtinResources().All() {
+			if r.Group == "" {
+				rs.Add(r)
+			}
+		}
 		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.37 are taken"})
 	}
 	return rs
@@ -327,13 +329,5 @@ func addResourceList(rs *object.Resources, l apiResourceList) {
 			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
 			Verbs: object.VerbsOf(r.Verbs),
 		})
-	}
-}
-
-func addCore(rs *object.Resources) {
-	for _, r := range BuiltinResources().All() {
-		if r.Group == "" {
-			rs.Add(r)
-		}
 	}
 }

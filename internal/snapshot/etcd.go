@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/go-json-experiment/json"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot/etcd"
@@ -159,11 +160,11 @@ func objectAt(decoder *etcd.Decoder, place etcd.Place, e etcd.Entry) (*object.Ob
 func (s *storage) notice(o *object.Object, value []byte) error {
 	switch {
 	case o.Is(object.APIService):
-		service, err := apiServiceOf(value)
-		if err == nil {
-			s.services = append(s.services, service)
+		var service apiService
+		if err := json.Unmarshal(value, &service); err != nil {
+			return err
 		}
-		return err
+		s.services = append(s.services, service)
 	case o.Is(object.Lease):
 		renewed, err := etcd.RenewTime(value)
 		s.renewed = max(s.renewed, renewed)
@@ -203,7 +204,9 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	}
 	seen := map[typeName]*kindSeen{}
 	for _, k := range s.kinds {
-		if k.custom() && readable && !servedAs(served, k.resource()) {
+		// A definition declares a kind with another group.
+		custom := !slices.Contains([]string{"", object.CRD.Group, object.APIService.Group}, k.place.Group)
+		if _, ok := served.Preferred(k.resource()); custom && readable && !ok {
 			snap.unserved(k, known[k.resource()])
 			continue
 		}
@@ -230,16 +233,6 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	}
 	slices.SortFunc(snap.Gaps, compareGaps)
 	return snap, nil
-}
-
-func servedAs(rs *object.Resources, gr schema.GroupResource) bool {
-	_, ok := rs.Preferred(gr)
-	return ok
-}
-
-// custom reports whether a definition declares the kind.
-func (k *storedKind) custom() bool {
-	return k.place.Group != "" && k.place.Group != object.CRD.Group && k.place.Group != object.APIService.Group
 }
 
 // resource is the resource of the kind.

@@ -66,8 +66,12 @@ func (r *reader) readInput(path string) error {
 		r.problems = append(r.problems, Problem{Kind: Unread, File: in.name, Message: err.Error()})
 		in.unread, in.cut = true, true
 	}
-	if in.cut {
-		r.distrust(in)
+	if in.cut { // any of its lists may lack the unread part
+		for _, s := range in.sightings {
+			for _, at := range s.shown {
+				r.failed = append(r.failed, failure{spot: at, reason: reason.Truncated, text: in.name + " could not be read to its end"})
+			}
+		}
 		return nil
 	}
 	decideDirectories(in.sightings, in.discoveries)
@@ -82,15 +86,6 @@ func (r *reader) readInput(path string) error {
 		}
 	}
 	return nil
-}
-
-// distrust marks the lists of an input with an unknown unread part as incomplete.
-func (r *reader) distrust(in *input) {
-	for _, s := range in.sightings {
-		for _, at := range s.shown {
-			r.failed = append(r.failed, failure{spot: at, reason: reason.Truncated, text: in.name + " could not be read to its end"})
-		}
-	}
 }
 
 func (r *reader) openInput(in *input, path string) error {

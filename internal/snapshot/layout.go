@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -102,7 +103,8 @@ func locateDiscovery(dirs []string, base string) (location, bool) {
 // in a directory of lists is the list of all. The directory decides (see decideDirectories).
 func locateByName(_ []string, base string) (location, bool) {
 	l := location{role: objects, scope: byDirectory}.named(base)
-	if l.grouped && strings.Contains(base, ".") && l.resource != "" && resourceName(l.resource) && builtinOrDotted(l) {
+	// Names such as `my.notes.yaml` are no resources: the group must be built in or look like a domain.
+	if _, builtin := builtinNames().resource(l); l.grouped && pluralName.MatchString(l.resource) && (builtin || strings.Contains(l.group, ".")) {
 		return l, true
 	}
 	if !l.grouped && builtinNames().isPlural(base) {
@@ -111,22 +113,8 @@ func locateByName(_ []string, base string) (location, bool) {
 	return location{}, false
 }
 
-// resourceName reports whether a word can be a plural.
-func resourceName(s string) bool {
-	for _, c := range s {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// builtinOrDotted keeps names such as `my.notes.yaml` from being taken for resources: without a
-// built-in resource of that name, the group must look like a domain.
-func builtinOrDotted(l location) bool {
-	_, ok := builtinNames().resource(l)
-	return ok || strings.Contains(l.group, ".")
-}
+// pluralName matches the words that can be a plural.
+var pluralName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // clusterInfoNames are the files that `kubectl cluster-info dump` writes for each namespace.
 var clusterInfoNames = []string{"daemonsets", "deployments", "events", "pods", "replicasets", "replication-controllers", "services"}

@@ -50,7 +50,9 @@ type judge struct {
 
 	doubted []doubted
 	// ending are lists that end like one that was cut off.
-	ending        []*sighting
+	ending []*sighting
+	// misnamedFiles counts the files with items that contradict their names. Only the first one is
+	// a problem: a dump with that flaw has it in every file.
 	misnamedFiles int
 	firstMisnamed Problem
 }
@@ -178,37 +180,25 @@ func (j *judge) agrees(s *sighting, named object.Resource) bool {
 		kindFits := ok && object.Storage(r.GroupResource()) == want
 		placeFits := s.scope != inNamespace || at.namespace == s.namespace
 		if !kindFits || !placeFits {
-			j.misnamed(s, at)
+			if j.misnamedFiles++; j.misnamedFiles == 1 {
+				j.firstMisnamed = Problem{Kind: MisnamedFile, File: s.file,
+					Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
+			}
 			return false
 		}
 	}
 	return true
 }
 
-// misnamed records the first file with items that contradict its name, and counts the others: a
-// dump with that flaw has it in every file.
-func (j *judge) misnamed(s *sighting, at spot) {
-	j.misnamedFiles++
-	if j.misnamedFiles > 1 {
-		return
-	}
-	j.firstMisnamed = Problem{Kind: MisnamedFile, File: s.file,
-		Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
-}
-
 // ends records why lists that may have been cut off prove nothing, unless another list covers their
 // kinds.
 func (j *judge) ends() {
 	const text = "a YAML list without a head ends as one does that is cut off"
-	fail := func(r object.Resource, namespace string) {
-		if !j.coverage.covers(r.GroupResource(), namespace) && !j.coverage.failed(r.GroupResource(), namespace) {
-			j.coverage.Fail(r.GroupResource(), namespace, reason.Truncated, text)
-		}
-	}
 	for _, s := range j.ending {
 		for _, at := range s.shown {
-			if r, ok := j.resource(at.typeName); ok {
-				fail(r, at.namespace)
+			r, ok := j.resource(at.typeName)
+			if gr := r.GroupResource(); ok && !j.coverage.covers(gr, at.namespace) && !j.coverage.of(gr).failed(at.namespace) {
+				j.coverage.Fail(gr, at.namespace, reason.Truncated, text)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -58,23 +59,18 @@ func (s *Snapshot) normalize() {
 		if c.noUID.count > 0 {
 			s.Problems = append(s.Problems, c.noUID.problem(NoUID, "has no uid"))
 		}
-		if c.noScope.count > 0 {
-			s.reportScope(c)
+		if c.noScope.count == 0 {
+			continue
 		}
+		what := "has a namespace, but its kind is cluster-scoped"
+		if c.resource.Namespaced {
+			what = "has no namespace, but its kind is namespaced"
+		}
+		p := c.noScope.problem(WrongScope, what)
+		s.Problems = append(s.Problems, p)
+		// An owner could be looked up where it can't be found. (spec N16)
+		s.coverage.Fail(c.resource.GroupResource(), "", reason.Partial, p.Message)
 	}
-}
-
-// reportScope removes the coverage of a resource with objects in the wrong scope: an owner could be
-// looked up where it can't be found.
-// (spec N16)
-func (s *Snapshot) reportScope(c *canonical) {
-	what := "has a namespace, but its kind is cluster-scoped"
-	if c.resource.Namespaced {
-		what = "has no namespace, but its kind is namespaced"
-	}
-	p := c.noScope.problem(WrongScope, what)
-	s.Problems = append(s.Problems, p)
-	s.coverage.Fail(c.resource.GroupResource(), "", reason.Partial, p.Message)
 }
 
 func (s *Snapshot) canonicalOf(name typeName) *canonical {
@@ -139,10 +135,7 @@ func sortInOrder(objects []*object.Object) {
 		all[i] = read{o, i}
 	}
 	slices.SortFunc(all, func(a, b read) int {
-		if c := compareObjects(a.o, b.o); c != 0 {
-			return c
-		}
-		return a.index - b.index
+		return cmp.Or(compareObjects(a.o, b.o), a.index-b.index)
 	})
 	for i := range all {
 		objects[i] = all[i].o
@@ -207,14 +200,7 @@ func compareVersions(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-func isNumber(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // reportDuplicateUIDs records different objects with the same UID as problems. Both stay: it is
 // unknown which of them the collector would see.
@@ -245,14 +231,7 @@ func (s *Snapshot) sharedUIDs() (groups [][]*object.Object) {
 		all[i] = hashed{maphash.String(seed, string(o.UID)), int32(i)}
 	}
 	slices.SortFunc(all, func(a, b hashed) int {
-		switch {
-		case a.hash < b.hash:
-			return -1
-		case a.hash > b.hash:
-			return 1
-		default:
-			return int(a.index) - int(b.index)
-		}
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.index, b.index))
 	})
 	for start := 0; start < len(all); {
 		end := start + 1

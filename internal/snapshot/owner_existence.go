@@ -49,7 +49,8 @@ func (s *Snapshot) doubt(latest int64) {
 		latest = max(latest, o.Created)
 	}
 	oldest := s.oldestOfUnseen()
-	d := momentsOf(s, latest-dumpSeconds)
+	d := &moments{Snapshot: s, began: latest - dumpSeconds}
+	d.newest, d.bound = sync.OnceValue(d.youngest), sync.OnceValue(d.nodes)
 	s.moments = d
 	s.doubts, s.successors = map[types.UID]string{}, map[object.Ref][]types.UID{}
 	for uid, o := range oldest {
@@ -73,7 +74,10 @@ func (s *Snapshot) doubt(latest int64) {
 
 // oldestOfUnseen returns the oldest dependent of each missing owner, by the owner's UID.
 func (s *Snapshot) oldestOfUnseen() map[types.UID]*object.Object {
-	unseen := s.ownersUnseen()
+	unseen := s.ownerUIDs()
+	for _, o := range s.Objects {
+		delete(unseen, o.UID)
+	}
 	oldest := map[types.UID]*object.Object{}
 	if len(unseen) == 0 {
 		return oldest
@@ -102,15 +106,6 @@ func (s *Snapshot) ownerUIDs() map[types.UID]bool {
 		}
 	}
 	return uids
-}
-
-// ownersUnseen returns the UIDs in references that no object has.
-func (s *Snapshot) ownersUnseen() map[types.UID]bool {
-	unseen := s.ownerUIDs()
-	for _, o := range s.Objects {
-		delete(unseen, o.UID)
-	}
-	return unseen
 }
 
 // why returns why the missing owner in a reference of o may exist, and the older object with its
@@ -153,12 +148,6 @@ type moments struct {
 type listed struct {
 	resource  schema.GroupResource
 	namespace string
-}
-
-func momentsOf(s *Snapshot, began int64) *moments {
-	m := &moments{Snapshot: s, began: began}
-	m.newest, m.bound = sync.OnceValue(m.youngest), sync.OnceValue(m.nodes)
-	return m
 }
 
 // Unseen returns why an object of a covered kind may exist although it is not in the snapshot: it

@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -187,8 +189,9 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
 		return err
 	}
-	if isStored(start) {
-		s, err := readStored(r.lines(content), r.intern, r.options.Evidence)
+	if bytes.HasPrefix(start, []byte(formatMark)) {
+		lines := &lineReader{from: content, hash: sha256.New(), limits: r.limits, reserve: r.reserve}
+		s, err := readStored(lines, r.intern, r.options.Evidence)
 		if err != nil {
 			return err
 		}

@@ -2,10 +2,10 @@ package snapshot
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -34,13 +34,8 @@ func resourcesOf(rs *object.Resources, older, whole bool, objects []*object.Obje
 			addDefinition(rs, d)
 		}
 	}
-	names := make([]typeName, 0, len(seen))
-	for name := range seen {
-		names = append(names, name)
-	}
-	// The best version first: the first one added is preferred.
-	slices.SortFunc(names, compareTypes)
-	for _, name := range names {
+	// The best version comes first: the first one added is preferred.
+	for _, name := range slices.SortedFunc(maps.Keys(seen), compareTypes) {
 		if r, err := rs.For(name.apiVersion, name.kind); err == nil && r.Served() {
 			continue
 		}
@@ -74,10 +69,7 @@ func definitionsOf(objects []*object.Object) []*object.CRDFacts {
 		definitions = append(definitions, o.Definition())
 	}
 	slices.SortFunc(definitions, func(a, b *object.CRDFacts) int {
-		if c := strings.Compare(a.Group, b.Group); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Plural, b.Plural)
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Plural, b.Plural))
 	})
 	return definitions
 }
@@ -132,14 +124,8 @@ func customGroup(group string) bool {
 // guess returns the resource of a kind that only objects show.
 func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) object.Resource {
 	group, v := object.SplitAPIVersion(name.apiVersion)
-	for _, r := range rs.All() {
+	for _, r := range slices.Concat(rs.All(), metrics) {
 		if r.Group == group && strings.EqualFold(r.Kind, name.kind) && r.Served() {
-			r.Version, r.Guessed = v, true
-			return r
-		}
-	}
-	for _, r := range metrics {
-		if r.Group == group && strings.EqualFold(r.Kind, name.kind) {
 			r.Version, r.Guessed = v, true
 			return r
 		}
@@ -153,11 +139,7 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 			}
 		}
 	}
-	plural := seen.plural
-	if plural == "" {
-		plural = guessPlural(name.kind)
-	}
-	return object.Resource{Group: group, Version: v, Name: plural, Kind: name.kind,
+	return object.Resource{Group: group, Version: v, Name: cmp.Or(seen.plural, guessPlural(name.kind)), Kind: name.kind,
 		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: customGroup(group)}
 }
 
@@ -188,11 +170,6 @@ type apiService struct {
 		// Service is set if another server serves it.
 		Service *struct{} `json:"service"`
 	} `json:"spec"`
-}
-
-func apiServiceOf(text []byte) (s apiService, err error) {
-	err = json.Unmarshal(text, &s)
-	return s, err
 }
 
 func (s *apiService) groupVersion() string { return groupVersion(s.Spec.Group, s.Spec.Version) }

@@ -356,7 +356,9 @@ func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Objec
 
 // KnowsAllKinds reports whether the snapshot has all discovery documents of its server, so that an
 // unmapped kind is not served. Without them it is merely unknown.
-func (s *Snapshot) KnowsAllKinds() bool { return s.Source.Discovered && !s.missingDiscovery() }
+func (s *Snapshot) KnowsAllKinds() bool {
+	return s.Source.Discovered && !slices.ContainsFunc(s.Problems, func(p Problem) bool { return p.Kind == StaleDiscovery })
+}
 
 // CoversDependentsOf reports whether the snapshot has every object that may be a dependent of an
 // owner: all objects of the kinds that the collector watches, in the namespace of the owner, or
@@ -378,11 +380,6 @@ func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
 		}
 	}
 	return true
-}
-
-// missingDiscovery reports whether the discovery documents are known to be incomplete.
-func (s *Snapshot) missingDiscovery() bool {
-	return slices.ContainsFunc(s.Problems, func(p Problem) bool { return p.Kind == StaleDiscovery })
 }
 
 // Cursor finds objects that are looked up in object.Compare order, or nearly so: it searches near

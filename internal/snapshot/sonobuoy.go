@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,17 +144,12 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 		if found[question{plural, q.namespace}] || q.namespace != "" && !inPlace {
 			continue
 		}
-		if gr, ok := j.asked(q, groupsFound[plural], known && !ambiguous(plural, groups)); ok {
-			j.leftNoFile(gr, q.namespace)
+		ambiguous := slices.ContainsFunc(groups, func(g apiGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
+		gr, ok := j.asked(q, groupsFound[plural], known && !ambiguous)
+		if r, served := j.resources.Preferred(gr); ok && served {
+			at := spot{typeName{r.APIVersion(), r.Kind}, q.namespace}
+			j.doubted = append(j.doubted, doubted{[]spot{at}, "sonobuoy asked for it and there is no file: it found none, or the file was left out; if none was left out"})
 		}
-	}
-}
-
-// leftNoFile records that a query has no file.
-func (j *judge) leftNoFile(gr schema.GroupResource, namespace string) {
-	if r, ok := j.resources.Preferred(gr); ok {
-		at := spot{typeName{r.APIVersion(), r.Kind}, namespace}
-		j.doubted = append(j.doubted, doubted{[]spot{at}, "sonobuoy asked for it and there is no file: it found none, or the file was left out; if none was left out"})
 	}
 }
 
@@ -198,9 +194,7 @@ func (j *judge) asked(q question, found map[schema.GroupResource]bool, known boo
 		r, ok := builtinNames().resource(location{resource: plural})
 		return r.GroupResource(), ok && r.Namespaced == (q.namespace != "")
 	case len(found) > 0:
-		for gr := range found {
-			candidates = append(candidates, gr)
-		}
+		candidates = slices.Collect(maps.Keys(found))
 	case !known:
 		return schema.GroupResource{}, false
 	default:
@@ -228,15 +222,10 @@ var aggregated = map[string][]string{
 	"upload.cdi.kubevirt.io":        nil,
 }
 
-// ambiguous reports whether one of the common groups has the plural.
-func ambiguous(plural string, groups []apiGroup) bool {
-	return slices.ContainsFunc(groups, func(g apiGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
-}
-
 // knowsGroups reports whether the kinds of all served groups are known, those of custom ones by
 // their definitions.
 func (j *judge) knowsGroups(groups []apiGroup) bool {
-	if len(groups) == 0 || !j.coverage.covers(definitionsResource, "") {
+	if len(groups) == 0 || !j.coverage.covers(object.CRD.GroupResource(), "") {
 		return false
 	}
 	known := map[string]bool{}
@@ -253,8 +242,6 @@ func (j *judge) knowsGroups(groups []apiGroup) bool {
 	}
 	return true
 }
-
-var definitionsResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 
 // locateSonobuoy recognises the tarballs of sonobuoy: `resources/cluster/<file>` and
 // `resources/ns/<namespace>/<file>`, where a file is `<group>_<version>_<plural>.json`, or

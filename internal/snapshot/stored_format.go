@@ -31,7 +31,7 @@ type storedHeader struct {
 	Source          storedSource     `json:"source"`
 	Types           [][2]string      `json:"types"`
 	Coverage        storedCoverage   `json:"coverage"`
-	Gaps            []storedGap      `json:"gaps"`
+	Gaps            []Gap            `json:"gaps"`
 	Problems        []storedProblem  `json:"problems"`
 	Resources       []StoredResource `json:"resources"`
 }
@@ -80,13 +80,6 @@ type storedPlace struct {
 	Everywhere bool              `json:"everywhere,omitzero"`
 	Namespaces []string          `json:"namespaces,omitempty"`
 	Failures   map[string]string `json:"failures,omitempty"`
-}
-
-type storedGap struct {
-	APIVersion string `json:"apiVersion"`
-	Resource   string `json:"resource"`
-	Namespace  string `json:"namespace,omitzero"`
-	Why        string `json:"why"`
 }
 
 type storedProblem struct {

@@ -28,13 +28,17 @@ type lineReader struct {
 	unasked int
 }
 
-// lines returns the lines of a file of our own format.
-func (r *reader) lines(content *bufio.Reader) *lineReader {
-	return &lineReader{from: content, hash: sha256.New(), limits: r.limits, reserve: r.reserve}
-}
-
 // reserveEach is the number of bytes between two requests for memory.
 const reserveEach = 128 << 10
+
+// next returns the next line and requests memory for decoding it.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.read()
+	if err == nil {
+		err = l.check()
+	}
+	return line, err
+}
 
 // check requests memory for decoding the current line. It returns an error if the line could need
 // more than the limits allow.
@@ -162,11 +166,7 @@ func (l *Lines) Next() ([]byte, error) {
 		l.lines.take()
 	}
 	l.lines.objects = l.lines.number
-	line, err := l.lines.read()
-	if err == nil {
-		err = l.lines.check()
-	}
-	return line, err
+	return l.lines.next()
 }
 
 // Sum returns the SHA-256 of the lines before the current one.

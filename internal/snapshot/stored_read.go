@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -18,9 +17,6 @@ import (
 // errFormat is in the chain of every error about a file in our own format. Its header claims
 // coverage for the objects that follow, so a broken file is never read partially.
 var errFormat = errors.New("not a whole snapshot")
-
-// isStored recognises our own format.
-func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
 // readStored reads a snapshot in our own format and checks that it is complete. It calls evidence,
 // unless nil, for each line of evidence.
@@ -67,10 +63,7 @@ func (s *Snapshot) lacksEvidence() {
 }
 
 func readHeader(lines *lineReader) (*storedHeader, error) {
-	line, err := lines.read()
-	if err == nil {
-		err = lines.check()
-	}
+	line, err := lines.next()
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +88,12 @@ func readHeader(lines *lineReader) (*storedHeader, error) {
 }
 
 func (h *storedHeader) snapshot() *Snapshot {
-	s := &Snapshot{Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), missingIsAbsent: h.MissingIsAbsent}
-	s.latest = h.Source.Moment
+	s := &Snapshot{
+		Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), Gaps: append([]Gap(nil), h.Gaps...),
+		missingIsAbsent: h.MissingIsAbsent, latest: h.Source.Moment,
+	}
 	for _, r := range h.Resources {
 		s.Resources.Add(r.Resource())
-	}
-	for _, g := range h.Gaps {
-		s.Gaps = append(s.Gaps, Gap(g))
 	}
 	for _, p := range h.Problems {
 		s.Problems = append(s.Problems, Problem{Kind: ProblemKind(p.Kind), Object: object.Ref(p.Object), File: p.File, Message: p.Message})
@@ -118,11 +110,8 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 	// The count is a claim of the file; memory is allocated for actual objects.
 	objects := make([]*object.Object, 0, min(header.Objects, 1<<12))
 	for n := range header.Objects {
-		line, err := lines.read()
-		if err == nil {
-			lines.objects = n
-			err = lines.check()
-		}
+		lines.objects = n
+		line, err := lines.next()
 		if err != nil {
 			return nil, err
 		}
@@ -144,10 +133,7 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 // readEvidence passes on the lines of evidence.
 func readEvidence(lines *lineReader, header *storedHeader, evidence func(line []byte) error) error {
 	for range header.Evidence {
-		line, err := lines.read()
-		if err == nil {
-			err = lines.check()
-		}
+		line, err := lines.next()
 		if err != nil {
 			return err
 		}

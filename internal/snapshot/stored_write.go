@@ -2,11 +2,13 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,12 +86,6 @@ type lineWriter struct {
 	encoder *jsontext.Encoder
 }
 
-func newLineWriter(w io.Writer) *lineWriter {
-	l := &lineWriter{w: w, hash: sha256.New()}
-	l.encoder = jsontext.NewEncoder(&l.pending, json.Deterministic(true))
-	return l
-}
-
 const pieceSize = 64 << 10
 
 // write appends the line of a value.
@@ -112,7 +108,8 @@ func (l *lineWriter) flushFrom(least int) error {
 
 // writeLines writes the header, the objects, the evidence and the trailer.
 func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
-	lines := newLineWriter(w)
+	lines := &lineWriter{w: w, hash: sha256.New()}
+	lines.encoder = jsontext.NewEncoder(&lines.pending, json.Deterministic(true))
 	header, types := s.header()
 	header.Evidence, header.EvidenceUnread = e.Lines, e.Unread || s.conditionless
 	if err := lines.write(header); err != nil {
@@ -149,12 +146,9 @@ func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
 		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),
-		Resources: StoreResources(s.Resources), Coverage: storedCoverageOf(s.coverage),
+		Resources: StoreResources(s.Resources), Coverage: storedCoverageOf(s.coverage), Gaps: s.Gaps,
 	}
 	h.Source.Moment = s.latest
-	for _, g := range s.Gaps {
-		h.Gaps = append(h.Gaps, storedGap(g))
-	}
 	for _, p := range s.Problems {
 		h.Problems = append(h.Problems, storedProblem{Kind: string(p.Kind), Object: storedRef(p.Object), File: p.File, Message: p.Message})
 	}
@@ -173,17 +167,11 @@ func storedCoverageOf(c *Coverage) storedCoverage {
 	stored := storedCoverage{Everything: c.everything, Elsewhere: c.elsewhere}
 	for gr, p := range c.places {
 		one := storedPlace{Group: gr.Group, Resource: gr.Resource, Everywhere: p.everywhere, Failures: p.failures}
-		for ns := range p.namespaces {
-			one.Namespaces = append(one.Namespaces, ns)
-		}
-		slices.Sort(one.Namespaces)
+		one.Namespaces = slices.Sorted(maps.Keys(p.namespaces))
 		stored.Places = append(stored.Places, one)
 	}
 	slices.SortFunc(stored.Places, func(a, b storedPlace) int {
-		if c := strings.Compare(a.Group, b.Group); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Resource, b.Resource)
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource))
 	})
 	return stored
 }

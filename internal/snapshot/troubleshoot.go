@@ -101,22 +101,15 @@ func (j *judge) bundle(b *bundleRun) {
 	}
 	for _, d := range b.definitions {
 		gr := schema.GroupResource{Group: d.Group, Resource: d.Plural}
-		switch {
-		case b.failed[gr]:
-		case !d.Namespaced:
-			j.none(gr, "", found)
-		default:
-			for _, ns := range namespaces {
-				j.none(gr, ns, found)
+		in := namespaces
+		if !d.Namespaced {
+			in = []string{""}
+		}
+		for _, ns := range in {
+			if !b.failed[gr] && !found[question{gr.String(), ns}] {
+				j.coverage.Add(gr, ns)
 			}
 		}
-	}
-}
-
-// none records that a listed resource without a file has no instances.
-func (j *judge) none(gr schema.GroupResource, namespace string, found map[question]bool) {
-	if !found[question{gr.String(), namespace}] {
-		j.coverage.Add(gr, namespace)
 	}
 }
 
@@ -186,7 +179,10 @@ func (r *reader) readFailures(l location, raw []byte) error {
 		return fmt.Errorf("list of errors: %w", err)
 	}
 	if l.resource == "groups-resources" || l.resource == "groups" || l.resource == "resources" {
-		r.addStaleDiscovery(content)
+		messages, _ := content.([]any)
+		for _, m := range messages {
+			r.problems = append(r.problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("discovery failed when the dump was taken: %v", m)})
+		}
 		return nil
 	}
 	switch content := content.(type) {
@@ -203,14 +199,6 @@ func (r *reader) readFailures(l location, raw []byte) error {
 		r.addFailure(l, content)
 	}
 	return nil
-}
-
-func (r *reader) addStaleDiscovery(content any) {
-	if messages, ok := content.([]any); ok {
-		for _, m := range messages {
-			r.problems = append(r.problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("discovery failed when the dump was taken: %v", m)})
-		}
-	}
 }
 
 func (r *reader) addFailure(l location, message any) {
