@@ -163,7 +163,8 @@ func (s *Assessment) Cleanup(definition *object.Object) (Refusal, bool) {
 		why, _ := s.Broken(d.Conversion)
 		c, _ := Find(d.Conditions, "Terminating")
 		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
-		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
+		preferred, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+		if _, failed := s.unreadable(d, ""); failed && preferred.Version == d.Storage {
 			r.Sure = true
 		}
 		return r, true
@@ -213,35 +214,6 @@ func (s *Assessment) unreadable(d *Definition, namespace string) (Refusal, bool)
 //
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked.
 const unreadyCache = "storage is (re)initializing"
-
-func (s *Assessment) preferred(d *Definition) string {
-	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
-	return r.Version
-}
-
-// conversionsWithoutBackend returns the CRDs with a conversion webhook that has no endpoints.
-func (r *serviceReach) conversionsWithoutBackend(seen *Evidence) []*Definition {
-	var list []*Definition
-	for n := range seen.Definitions {
-		d := &seen.Definitions[n]
-		if _, broken := r.Broken(d.Conversion); broken && d.Versions > 1 {
-			list = append(list, d)
-		}
-	}
-	return list
-}
-
-// webhooksWithoutBackend returns the webhooks without endpoints and with the failure policy Fail.
-func (r *serviceReach) webhooksWithoutBackend(seen *Evidence) []*Webhook {
-	var list []*Webhook
-	for n := range seen.Webhooks {
-		h := &seen.Webhooks[n]
-		if _, broken := r.Broken(&h.Client); broken && !h.Ignored {
-			list = append(list, h)
-		}
-	}
-	return list
-}
 
 // matchesRules reports whether the rules of a webhook match a write. Unless Exact is set, a rule
 // for another version of the resource matches too.

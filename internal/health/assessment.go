@@ -84,8 +84,17 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	if s.evidence == nil {
 		return s
 	}
-	s.unreachableWebhooks, s.unreachableConversions, s.boundPolicies = s.serviceReach.webhooksWithoutBackend(s.evidence), s.serviceReach.conversionsWithoutBackend(s.evidence), boundPoliciesOf(s.evidence)
-	s.consumers = s.consumersOf(s.evidence)
+	for n := range s.evidence.Webhooks {
+		h := &s.evidence.Webhooks[n]
+		if _, broken := s.Broken(&h.Client); broken && !h.Ignored {
+			s.unreachableWebhooks = append(s.unreachableWebhooks, h)
+		}
+	}
+	s.boundPolicies = boundPoliciesOf(s.evidence)
+	s.consumers = map[object.Ref]*Consumer{}
+	for n := range s.evidence.Consumers {
+		s.consumers[s.Known(s.evidence.Consumers[n].Ref)] = &s.evidence.Consumers[n]
+	}
 	if len(s.evidence.Attachments) > 0 {
 		s.attached = s.attachmentsOf(s.evidence)
 	}
@@ -99,7 +108,11 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 		s.namespaceConditions[ns.Ref.Name] = ns.Conditions
 	}
 	for n := range s.evidence.Definitions {
-		s.crdConditions[s.evidence.Definitions[n].Ref.Name] = s.evidence.Definitions[n].Conditions
+		d := &s.evidence.Definitions[n]
+		s.crdConditions[d.Ref.Name] = d.Conditions
+		if _, broken := s.Broken(d.Conversion); broken && d.Versions > 1 {
+			s.unreachableConversions = append(s.unreachableConversions, d)
+		}
 	}
 	for n := range s.evidence.Nodes {
 		s.nodesSeen[s.evidence.Nodes[n].Name] = &s.evidence.Nodes[n]

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -144,28 +142,20 @@ type Event struct {
 	Last int64 `json:"last,omitzero"`
 }
 
-type involved struct {
-	APIVersion string    `json:"apiVersion"`
-	Kind       string    `json:"kind"`
-	Namespace  string    `json:"namespace"`
-	Name       string    `json:"name"`
-	UID        types.UID `json:"uid"`
-}
-
 // eventBody is an event of either API group.
 type eventBody struct {
 	Metadata struct {
 		Created timestamp `json:"creationTimestamp"`
 	} `json:"metadata"`
-	Involved  involved  `json:"involvedObject"`
-	Regarding involved  `json:"regarding"`
-	Type      string    `json:"type"`
-	Reason    string    `json:"reason"`
-	Message   string    `json:"message"`
-	Note      string    `json:"note"`
-	Last      timestamp `json:"lastTimestamp"`
-	OldLast   timestamp `json:"deprecatedLastTimestamp"`
-	At        timestamp `json:"eventTime"`
+	Involved  object.Ref `json:"involvedObject"`
+	Regarding object.Ref `json:"regarding"`
+	Type      string     `json:"type"`
+	Reason    string     `json:"reason"`
+	Message   string     `json:"message"`
+	Note      string     `json:"note"`
+	Last      timestamp  `json:"lastTimestamp"`
+	OldLast   timestamp  `json:"deprecatedLastTimestamp"`
+	At        timestamp  `json:"eventTime"`
 	Series    struct {
 		Last timestamp `json:"lastObservedTime"`
 	} `json:"series"`
@@ -183,7 +173,7 @@ func (s *Shown) takeEvent(_ *body, d *eventBody) {
 		about = d.Regarding
 	}
 	s.Events = append(s.Events, Event{
-		About: object.Ref(about), Warning: d.Type == "Warning", Reason: d.Reason, Note: d.Message + d.Note,
+		About: about, Warning: d.Type == "Warning", Reason: d.Reason, Note: d.Message + d.Note,
 		From: cmp.Or(d.By, d.From, d.Source.Component),
 		Last: cmp.Or(d.Series.Last, d.Last, d.OldLast, d.At, d.Metadata.Created).seconds,
 	})

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,9 +130,7 @@ func (s *search) identify() {
 	case len(s.result.ScaledToZero) > 0:
 		s.result.Controller = s.result.ScaledToZero[0]
 	}
-	if s.result.Name == "" {
-		s.result.Name = s.program
-	}
+	s.result.Name = cmp.Or(s.result.Name, s.program)
 }
 
 // findWriter reads the writer of the finalizer from managedFields.
@@ -160,11 +159,10 @@ func (s *search) findWriter() {
 // findScaledToZero finds the workloads of the finalizer's controller that are scaled to 0.
 func (s *search) findScaledToZero() {
 	for _, w := range s.candidates.workloads {
-		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
-			s.scaledToZero = append(s.scaledToZero, w)
+		if w.Wanted > 0 || w.Ref.Is(object.DaemonSet) {
+			continue
 		}
-	}
-	for _, w := range s.scaledToZero {
+		s.scaledToZero = append(s.scaledToZero, w)
 		ref := w.Ref
 		s.result.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
@@ -177,7 +175,7 @@ func (s *search) judgeFound() report.ControllerVerdict {
 	const most = 3
 	for n, p := range s.suspects {
 		ref := p.Ref
-		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
+		ok := p.Phase == "Running" && p.Ready && p.Waiting == "" && !p.BeingDeleted
 		firstOK := ok && !healthy
 		if ok {
 			healthy = true
@@ -241,18 +239,20 @@ func (s *search) judgeNotFound() report.ControllerVerdict {
 	if isHosted(s.name) {
 		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")
 	}
-	if isEmbedded(s.name) {
+	if strings.HasPrefix(s.name, "svccontroller.k3s.cattle.io/") || strings.HasPrefix(s.name, "wrangler.cattle.io/") {
 		doubt(reason.RunsOutside, nil, "K3s and RKE2 run its controller in their server process, without a pod")
 	}
-	switch s.judgeLeases() {
-	case object.HolderAlive:
+	if s.judgeLeases() == object.HolderAlive {
 		certain = false
-	case object.HolderGone, object.HolderUnclear:
 	}
 	if s.evidence != nil {
 		s.doubtPods(s.candidates.unconnected, doubt, reason.NotConnected, func(where string, p *Pod) string {
 			r, _ := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
-			return fmt.Sprintf("%s, as service account %s, may write %s, but nothing connects it to %s", where, p.ServiceAccount, plural(s.o, r), s.name)
+			plural := r.Name
+			if plural == strings.ToLower(s.o.Kind)+"s" {
+				plural = s.o.Kind + "s" // such as ConfigMaps
+			}
+			return fmt.Sprintf("%s, as service account %s, may write %s, but nothing connects it to %s", where, p.ServiceAccount, plural, s.name)
 		})
 		s.doubtPods(s.candidates.powerful, doubt, reason.RunsWithAllRights, func(where string, p *Pod) string {
 			return fmt.Sprintf("%s runs as service account %s, which may write the objects of all API groups", where, p.ServiceAccount)
@@ -270,7 +270,11 @@ func (s *search) judgeNotFound() report.ControllerVerdict {
 	if !certain {
 		return report.FinalizerControllerUnknown
 	}
-	s.result.Proof.Add(reason.FinalizerControllerAbsent, nil, s.absentText())
+	text := "no pod runs under a service account that may write the object"
+	if len(s.candidates.unconnected)+len(s.candidates.powerful) > 0 {
+		text = "no pod that may write the object is its controller: all of them belong to other controllers"
+	}
+	s.result.Proof.Add(reason.FinalizerControllerAbsent, nil, text)
 	return report.FinalizerControllerGone
 }
 
@@ -279,11 +283,11 @@ func (s *Assessment) unreadParts() []string {
 	var whys []string
 	parts := map[string][]string{}
 	for _, p := range controllerParts {
-		if sight := s.evidence.CompletenessOf(p, ""); !sight.Whole {
-			if parts[sight.Why] == nil {
-				whys = append(whys, sight.Why)
+		if c := s.evidence.CompletenessOf(p, ""); !c.Whole {
+			if parts[c.Why] == nil {
+				whys = append(whys, c.Why)
 			}
-			parts[sight.Why] = append(parts[sight.Why], string(p))
+			parts[c.Why] = append(parts[c.Why], string(p))
 		}
 	}
 	for n, why := range whys {
@@ -304,14 +308,6 @@ func (s *search) mayNeedPerson() bool {
 
 func (s *search) writtenByTool() bool {
 	return slices.ContainsFunc(s.result.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
-}
-
-// absentText describes the unsuccessful search for a controller.
-func (s *search) absentText() string {
-	if len(s.candidates.unconnected)+len(s.candidates.powerful) > 0 {
-		return "no pod that may write the object is its controller: all of them belong to other controllers"
-	}
-	return "no pod runs under a service account that may write the object"
 }
 
 // doubtPods reports the first three pods that may be the controller: those not known to be another

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // candidatesKey is the cache key of candidates: everything that decides which pods and workloads
@@ -172,15 +171,6 @@ func (s *search) isOther(p *Pod) bool {
 	return c != nil && (!known || c.Name != k.RemovedBy)
 }
 
-// plural returns the plural of a kind, such as `ConfigMaps`, or the name of the resource if that is
-// not the lower-case plural.
-func plural(o *object.Object, r object.Resource) string {
-	if r.Name != strings.ToLower(o.Kind)+"s" {
-		return r.Name
-	}
-	return o.Kind + "s"
-}
-
 // Writer is an entry of managedFields that owns finalizers.
 type Writer struct {
 	// Name is the field manager, by default the name of the client's program.
@@ -271,12 +261,6 @@ var appliers = []string{
 // controllerWords are suffixes of controllers' names that no tool has.
 var controllerWords = []string{"-controller", "-operator", "-manager", "controller-manager"}
 
-// isEmbedded reports whether a finalizer belongs to a controller that runs in the server process of
-// a Kubernetes distribution, where no pod shows it.
-func isEmbedded(name string) bool {
-	return strings.HasPrefix(name, "svccontroller.k3s.cattle.io/") || strings.HasPrefix(name, "wrangler.cattle.io/")
-}
-
 // isTool reports whether a writer is a tool that people, or controllers that apply their manifests,
 // use to write objects. Such a writer does not tell which controller removes the finalizer.
 func isTool(writer string) bool {
@@ -292,11 +276,9 @@ func isTool(writer string) bool {
 		"before-first-apply", "unknown", "ansible", "openapi-generator", "python", "go-http-client", "node-fetch", "okhttp",
 	}, func(name string) bool {
 		rest, ok := strings.CutPrefix(lower, name)
-		return ok && (rest == "" || !isLetter(rest[0]))
+		return ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z')
 	})
 }
-
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // isCommon reports whether the name is so generic that many unrelated programs have it.
 func isCommon(program string) bool {

@@ -174,8 +174,8 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 			return report.FinalizerControllerUnknown
 		}
 	}
-	if sight := s.evidence.CompletenessOf(Leases, object.ManagerLease.Namespace); !sight.Whole && !s.managerLeaseAbsent {
-		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
+	if c := s.evidence.CompletenessOf(Leases, object.ManagerLease.Namespace); !c.Whole && !s.managerLeaseAbsent {
+		proof.Add(reason.NotRead, nil, "leases in kube-system: "+c.Why)
 	} else {
 		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
 	}

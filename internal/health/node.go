@@ -94,16 +94,14 @@ type budgetBody struct {
 	} `json:"status"`
 }
 
-// unready reports whether a pod of the budget may be evicted because it is not ready.
+// takeBudget adds a budget.
 //
-// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
-func (b *budgetBody) unready() bool {
-	s := &b.Status
-	return s.Healthy < s.Expected && (b.Spec.Policy == "AlwaysAllow" || s.Desired > 0 && s.Healthy >= s.Desired)
-}
-
+// Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create: which pods that are not ready
+// may be evicted.
 func (s *Shown) takeBudget(b *body, d *budgetBody) {
-	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: d.Status.Allowed, Unready: d.unready()})
+	pods := &d.Status
+	unready := pods.Healthy < pods.Expected && (d.Spec.Policy == "AlwaysAllow" || pods.Desired > 0 && pods.Healthy >= pods.Desired)
+	s.Budgets = append(s.Budgets, Budget{Ref: b.ref(), Selector: d.Spec.Selector, Allowed: pods.Allowed, Unready: unready})
 }
 
 // Eviction is a pod that blocks a drain.
@@ -174,16 +172,11 @@ func (s *Assessment) drainsByNode() map[string]drain {
 				d.blocked = append(d.blocked, Eviction{b.Budget, pod})
 			}
 		}
-		d.evictable = d.evictable || !held && !isDaemon(pod)
+		owner, _ := pod.Controller()
+		d.evictable = d.evictable || !held && !owner.Is(object.DaemonSet) // a drain evicts no pod of a DaemonSet
 		s.drains[f.NodeName] = d
 	}
 	return s.drains
-}
-
-// isDaemon reports whether a pod belongs to a DaemonSet. A drain does not evict it.
-func isDaemon(pod *object.Object) bool {
-	owner, controlled := pod.Controller()
-	return controlled && owner.Kind == "DaemonSet" && object.GroupOf(owner.APIVersion) == "apps"
 }
 
 // parsedBudget is a budget with its parsed selector.

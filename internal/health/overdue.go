@@ -27,11 +27,6 @@ const (
 	Kubelet
 )
 
-// inManager reports whether the component runs in kube-controller-manager.
-func (c Component) inManager() bool {
-	return c == Collector || c == NamespaceController || c == Manager
-}
-
 // Lateness says why a controller that should have completed a deletion has not.
 type Lateness struct {
 	// Reason says which controller is overdue, or why its attempts fail.
@@ -56,7 +51,8 @@ func (s *Assessment) Late(o *object.Object, by Component) (Lateness, bool) {
 	if l, fails := s.CleanupFails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
 	}
-	stopped := by.inManager() && o.BeingDeleted() && s.ManagerState() == report.FinalizerControllerGone
+	inManager := by == NamespaceController || by == Manager
+	stopped := inManager && o.BeingDeleted() && s.ManagerState() == report.FinalizerControllerGone
 	if !s.Overdue(o) && !stopped || by == NamespaceController && s.Retries(o) {
 		return Lateness{}, false
 	}

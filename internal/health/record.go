@@ -1,9 +1,11 @@
 package health
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -132,12 +134,7 @@ type Terminating struct {
 func Read(apiVersion, kind string, raw []byte) (*Record, error) {
 	var b body
 	err := decode(raw, &b)
-	if b.APIVersion == "" {
-		b.APIVersion = apiVersion
-	}
-	if b.Kind == "" {
-		b.Kind = kind
-	}
+	b.APIVersion, b.Kind = cmp.Or(b.APIVersion, apiVersion), cmp.Or(b.Kind, kind)
 	s, isPart := findSource(b.APIVersion, b.Kind)
 	if !isPart {
 		if s, isPart = findSource(apiVersion, kind); isPart {
@@ -189,51 +186,24 @@ func ParseLine(line []byte) (*Record, error) {
 
 // belongTo sets the references that a line leaves out because they are those of its object.
 func (s *Shown) belongTo(ref object.Ref) {
-	setRefs(s.Namespaces, ref, func(x *Conditioned) *object.Ref { return &x.Ref })
-	setRefs(s.Definitions, ref, func(x *Definition) *object.Ref { return &x.Ref })
-	setRefs(s.Pods, ref, func(x *Pod) *object.Ref { return &x.Ref })
-	setRefs(s.Workloads, ref, func(x *Workload) *object.Ref { return &x.Ref })
-	setRefs(s.Roles, ref, func(x *Role) *object.Ref { return &x.Ref })
-	setRefs(s.Bindings, ref, func(x *Binding) *object.Ref { return &x.Ref })
-	setRefs(s.Policies, ref, func(x *Policy) *object.Ref { return &x.Ref })
-	setRefs(s.PolicyBindings, ref, func(x *PolicyBinding) *object.Ref { return &x.Ref })
-	setRefs(s.Attachments, ref, func(x *Attachment) *object.Ref { return &x.Ref })
-	setRefs(s.Budgets, ref, func(x *Budget) *object.Ref { return &x.Ref })
-	setRefs(s.Usages, ref, func(x *InUse) *object.Ref { return &x.Ref })
-	setRefs(s.Consumers, ref, func(x *Consumer) *object.Ref { return &x.Ref })
-	setRefs(s.Referrers, ref, func(x *Referrer) *object.Ref { return &x.Ref })
-	setRefs(s.Terminating, ref, func(x *Terminating) *object.Ref { return &x.Ref })
-}
-
-func setRefs[T any](list []T, ref object.Ref, of func(*T) *object.Ref) {
-	for i := range list {
-		*of(&list[i]) = ref
+	lists := reflect.ValueOf(s).Elem()
+	for n := range lists.NumField() {
+		for i := range lists.Field(n).Len() {
+			if field := lists.Field(n).Index(i).FieldByName("Ref"); field.IsValid() {
+				field.Set(reflect.ValueOf(ref))
+			}
+		}
 	}
 }
 
 // add appends the evidence of more objects.
 func (s *Shown) add(more *Shown) {
-	s.Namespaces = append(s.Namespaces, more.Namespaces...)
-	s.Definitions = append(s.Definitions, more.Definitions...)
-	s.Nodes = append(s.Nodes, more.Nodes...)
-	s.Pods = append(s.Pods, more.Pods...)
-	s.Services = append(s.Services, more.Services...)
-	s.Backends = append(s.Backends, more.Backends...)
-	s.Workloads = append(s.Workloads, more.Workloads...)
-	s.Roles = append(s.Roles, more.Roles...)
-	s.Bindings = append(s.Bindings, more.Bindings...)
-	s.Leases = append(s.Leases, more.Leases...)
-	s.APIServices = append(s.APIServices, more.APIServices...)
-	s.Webhooks = append(s.Webhooks, more.Webhooks...)
-	s.Policies = append(s.Policies, more.Policies...)
-	s.PolicyBindings = append(s.PolicyBindings, more.PolicyBindings...)
-	s.Attachments = append(s.Attachments, more.Attachments...)
-	s.Budgets = append(s.Budgets, more.Budgets...)
-	s.Usages = append(s.Usages, more.Usages...)
-	s.Consumers = append(s.Consumers, more.Consumers...)
-	s.Events = append(s.Events, more.Events...)
-	s.Referrers = append(s.Referrers, more.Referrers...)
-	s.Terminating = append(s.Terminating, more.Terminating...)
+	all, added := reflect.ValueOf(s).Elem(), reflect.ValueOf(more).Elem()
+	for i := range all.NumField() {
+		if added.Field(i).Len() > 0 {
+			all.Field(i).Set(reflect.AppendSlice(all.Field(i), added.Field(i)))
+		}
+	}
 }
 
 // timestamp is a time in seconds since 1970. An invalid time becomes 0 without an error: a single
@@ -243,16 +213,9 @@ type timestamp struct{ seconds int64 }
 // UnmarshalJSON reads the two forms that Kubernetes writes.
 func (s *timestamp) UnmarshalJSON(raw []byte) error {
 	var text string
-	if err := json.Unmarshal(raw, &text); err == nil {
-		s.seconds = seconds(text)
+	_ = json.Unmarshal(raw, &text)
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		s.seconds = t.Unix()
 	}
 	return nil
-}
-
-func seconds(text string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return 0
-	}
-	return t.Unix()
 }

@@ -137,27 +137,11 @@ func (s *Shown) takeApplication(b *body, d *applicationBody) {
 	}
 }
 
-// consumersOf indexes the consumers by their references in the snapshot.
-func (s *Assessment) consumersOf(seen *Evidence) map[object.Ref]*Consumer {
-	found := make(map[object.Ref]*Consumer, len(seen.Consumers))
-	for n := range seen.Consumers {
-		found[s.Known(seen.Consumers[n].Ref)] = &seen.Consumers[n]
-	}
-	return found
-}
-
-// hasVolume reports whether a PersistentVolume is bound to a claim.
-func (s *Assessment) hasVolume(claim *object.Object) bool {
-	return slices.ContainsFunc(s.objectsOf(object.PV.GroupKind), func(o *object.Object) bool {
-		v := o.Volume()
-		return v != nil && v.ClaimUID == claim.UID
-	})
-}
-
 // uses reports whether an object uses another one. known is false if that was not read.
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 	if user.Is(object.PVC) { // one with a volume needs its source no longer
-		return false, user.Namespace != o.Namespace || s.hasVolume(user)
+		hasVolume := func(o *object.Object) bool { return o.Volume() != nil && o.Volume().ClaimUID == user.UID }
+		return false, user.Namespace != o.Namespace || slices.ContainsFunc(s.objectsOf(object.PV.GroupKind), hasVolume)
 	}
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {

@@ -46,9 +46,6 @@ type Pod struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// Running reports whether the phase is Running.
-func (p Pod) Running() bool { return p.Phase == "Running" }
-
 type podSpec struct {
 	ServiceAccountName string      `json:"serviceAccountName"`
 	ServiceAccount     string      `json:"serviceAccount"`
@@ -243,8 +240,11 @@ func newPrograms(seen *Evidence) *programs {
 	for n := range seen.Pods {
 		if pod := &seen.Pods[n]; !finished(pod) {
 			p.unfinished = append(p.unfinished, pod)
-			for _, name := range lowerCased(pod.Programs) {
-				p.pods[name] = append(p.pods[name], pod)
+			for _, name := range pod.Programs {
+				name = strings.ToLower(name)
+				if n := len(p.pods[name]); n == 0 || p.pods[name][n-1] != pod {
+					p.pods[name] = append(p.pods[name], pod)
+				}
 			}
 		}
 	}
@@ -282,12 +282,4 @@ func (p *programs) packages(pod *Pod) []string {
 		}
 	}
 	return nil
-}
-
-func lowerCased(names []string) []string {
-	low := make([]string, len(names))
-	for n, name := range names {
-		low[n] = strings.ToLower(name)
-	}
-	return sortedUnique(low)
 }
