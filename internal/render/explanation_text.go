@@ -293,6 +293,9 @@ func explainRemedies(w *writer, e *report.Explanation, room int) {
 	for _, c := range causes {
 		c.isExplained = len(c.held) == 1 && c.held[0] == e.Object && c.total() == 1
 		c.waiting = slices.DeleteFunc(c.waiting, func(r object.Ref) bool { return r == e.Object })
+		asked := *c.remedied
+		asked.Remedies = slices.DeleteFunc(slices.Clone(asked.Remedies), func(r report.Remedy) bool { return r.Act == report.Act{Action: report.Explain, Target: e.Object} }) // this is the answer
+		c.remedied = &asked
 		commands += len(c.remedied.Remedies)
 	}
 	if len(causes) > 0 {

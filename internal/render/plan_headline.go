@@ -98,7 +98,11 @@ func unlistedObjects(list []report.Unlisted) int {
 
 // blockedText describes the blocked objects, and whether targets are among them.
 func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after bool) string {
-	if p.Seed.Verb == "collect" && !after {
+	held := !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Outcome == report.Blocked && e.Consequence != nil })
+	switch {
+	case p.Seed.Verb == "collect" && after && held:
+		return plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: kubectl gc stuck"
+	case p.Seed.Verb == "collect" && !after:
 		return "nothing would be deleted; " + plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: kubectl gc stuck"
 	}
 	then := ""

@@ -23,7 +23,7 @@ const maxGuesses = 50
 var homes = map[string]string{certManager: "cert-manager"}
 
 // GuessOf returns what the names of the fields in the spec of a custom resource of a group say: a string in a
-// field like caSecretName names a Secret, one like configMapName a ConfigMap, and so does a mapping with a name
+// field like caSecretName, or credentialName, names a Secret, one like configMapName a ConfigMap, and so does a mapping with a name
 // that is in a field like secret, secretRef or configMapRef, or has the kind Secret or ConfigMap. Without a namespace
 // of its own it is one of the namespace of the object, or of homes. It is a guess: only the project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
@@ -86,7 +86,7 @@ func guessedName(key, kind string, v any) string {
 	lower := strings.ToLower(key)
 	switch v := v.(type) {
 	case string:
-		if strings.HasSuffix(lower, kind+"name") {
+		if strings.HasSuffix(lower, kind+"name") || kind == "secret" && lower == "credentialname" {
 			return v
 		}
 	case map[string]any:

@@ -283,7 +283,8 @@ func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
 }
 
 // whenRestarted is when a kubelet creates its node and the node's mirror pods again: it registers
-// the node only at its start, and creates mirror pods only for an existing node.
+// the node only at its start, and creates mirror pods only for an existing node. An API server creates its
+// roles only then.
 //
 // Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
 // Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
@@ -377,7 +378,7 @@ func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recre
 	case kind.Group == "certificates.k8s.io" && kind.Kind == "ClusterTrustBundle" && strings.HasPrefix(o.Name, servingBundle):
 		return Recreation{Controller: bundlePublisher, Assumption: "the controller runs"}, true
 	case kind.Group == "rbac.authorization.k8s.io" && o.Labels.Get("kubernetes.io/bootstrapping") == "rbac-defaults":
-		return ofServer(serverStarts)
+		return ofServerStart()
 	case kind == object.APIService.GroupKind:
 		return apiServiceComesBack(w, o)
 	}
@@ -393,13 +394,18 @@ func apiServiceComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	version, group, _ := strings.Cut(o.Name, ".")
 	switch o.Labels.Get(autoManaged) {
 	case "onstart":
-		return ofServer(serverStarts)
+		return ofServerStart()
 	case "true":
 		if definition := w.Definition(group + "/" + version); definition.Name != "" {
 			return Recreation{Controller: serverName, For: definition, Assumption: serverRuns}, true
 		}
 	}
 	return Recreation{}, false
+}
+
+// ofServerStart is for objects that an API server creates at its start alone.
+func ofServerStart() (Recreation, bool) {
+	return Recreation{Controller: serverName, When: whenRestarted, Assumption: serverStarts}, true
 }
 
 func ofServer(assumption string) (Recreation, bool) {

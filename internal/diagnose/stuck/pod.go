@@ -58,6 +58,10 @@ func (i *inquiry) pod(o *object.Object) []end {
 		}
 		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
+	case i.now == 0 && state != health.NodeReady:
+		e.code = reason.EndNotSeen
+		e.detail = "whether node " + node + " works, and since when the pod is being deleted, is not known"
+		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")
 	case facts.Mirror:
 		e.detail = "its kubelet makes it anew"
 		e.remedy(act(report.Describe, o), "shows the node, on which the manifest of a static pod has to be removed", "")
