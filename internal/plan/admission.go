@@ -20,7 +20,7 @@ import (
 // if a webhook is known that does not answer or may be lost, or a policy that may deny.
 func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
-	if r.neighbours.Obstructed() || len(r.lostCallees.callees) > 0 {
+	if r.simHealth.Obstructed() || len(r.lostCallees.callees) > 0 {
 		options = append(options, apisim.WithAdmission(r.admit))
 	}
 	s := apisim.New(world, r.snap.Resources, options...)
@@ -31,7 +31,7 @@ func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 }
 
 // admit refuses a write that a policy denies (Forbidden), or that needs a webhook that does not
-// answer (an internal error). It records the reason in the neighbours.
+// answer (an internal error). It records the reason in simHealth.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go validatingDispatcher.Dispatch:
 // a call that fails is an internal error, unless its failure is ignored.
@@ -40,7 +40,7 @@ func (r *recorder) admit(verb object.Verbs, ref object.Ref) error {
 	if !refused {
 		return nil
 	}
-	r.neighbours.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
+	r.simHealth.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
 	if why.Denial != nil {
 		return r.forbidden(ref, why)
 	}
@@ -69,13 +69,13 @@ func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (health.Refusal,
 	}
 	w.Ours = r.actor == outcome.ActorUser
 	w.First = w.Ours
-	if r.neighbours.Around == nil || w.Object == nil || verb == object.Create || !r.neighbours.Obstructed() && !r.lostCallees.any() {
+	if r.simHealth.Assessment == nil || w.Object == nil || verb == object.Create || !r.simHealth.Obstructed() && !r.lostCallees.any() {
 		return health.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = r.subresource()
 	}
-	why, refused := r.neighbours.Around.Refuses(w)
+	why, refused := r.simHealth.Assessment.Refuses(w)
 	if refused && why.Sure {
 		return why, true
 	}
@@ -95,14 +95,14 @@ func internalError(r health.Refusal) error {
 // succeed.
 func (r *recorder) readError(gr schema.GroupResource) error {
 	o := r.snap.FindKind(object.CRD, "", gr.String())
-	if o == nil || !r.neighbours.Obstructed() {
+	if o == nil || !r.simHealth.Obstructed() {
 		return nil
 	}
-	why, fails := r.neighbours.Around.Cleanup(o)
+	why, fails := r.simHealth.Assessment.Cleanup(o)
 	if !fails {
 		return nil
 	}
-	r.neighbours.Refused[o.Ref] = why
+	r.simHealth.Refused[o.Ref] = why
 	return internalError(why)
 }
 

@@ -40,11 +40,11 @@ type breakageKey struct {
 
 // breakagesOf returns the breakages of a plan, the worst first, and the lists that may hold more. Without
 // evidence it returns none.
-func breakagesOf(snap *snapshot.Snapshot, around *health.Assessment, p *report.Plan) ([]report.Breakage, []report.Gap) {
-	if around == nil || around.Evidence() == nil {
+func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *report.Plan) ([]report.Breakage, []report.Gap) {
+	if assessment == nil || assessment.Evidence() == nil {
 		return nil, nil
 	}
-	b := &breakages{snap: snap, health: around, goes: leaving(p), accounts: recreatedAccounts(p), found: map[breakageKey]bool{}}
+	b := &breakages{snap: snap, health: assessment, goes: leaving(p), accounts: recreatedAccounts(p), found: map[breakageKey]bool{}}
 	if len(b.goes)+len(b.accounts) == 0 {
 		return nil, nil
 	}
@@ -311,13 +311,13 @@ func (b *breakages) unread() []report.Gap {
 // ReferrersOf returns the objects that refer to an object, in object.Compare order, with pods told as their
 // workloads, and the lists that may hold more. It returns nil for an unreferred object of a kind that no known
 // field refers to, or of servers.
-func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.Object) ([]report.Referrer, []report.Gap) {
-	if around == nil || around.Evidence() == nil {
+func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *object.Object) ([]report.Referrer, []report.Gap) {
+	if assessment == nil || assessment.Evidence() == nil {
 		return nil, nil
 	}
 	at := of.Coordinates()
 	c := &report.Consequence{Object: of.Ref, Change: report.ChangeDeleted, Outcome: report.Deleted, Certainty: report.Sure}
-	b := &breakages{snap: snap, health: around, goes: map[object.Coordinates]*report.Consequence{at: c}, found: map[breakageKey]bool{}}
+	b := &breakages{snap: snap, health: assessment, goes: map[object.Coordinates]*report.Consequence{at: c}, found: map[breakageKey]bool{}}
 	list := []report.Referrer{}
 	add := func(user object.Ref, r report.Referrer) {
 		told, stays := b.staying(user)
@@ -329,7 +329,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 		r.Object = told
 		list = append(list, r)
 	}
-	for _, user := range around.Referrers() {
+	for _, user := range assessment.Referrers() {
 		for i := range user.References {
 			r := &user.References[i]
 			if r.Selector != nil || r.Target() != at {
@@ -359,7 +359,7 @@ func ReferrersOf(snap *snapshot.Snapshot, around *health.Assessment, of *object.
 	slices.SortFunc(list, func(x, y report.Referrer) int {
 		return cmp.Or(object.Compare(x.Object, y.Object), strings.Compare(x.Field, y.Field), strings.Compare(x.Label, y.Label))
 	})
-	return list, around.UnreadReferrers(of.GroupKind(), of.Namespace, true)
+	return list, assessment.UnreadReferrers(of.GroupKind(), of.Namespace, true)
 }
 
 // servers are the kinds that other objects use over the network. That no field refers to one says nothing

@@ -169,8 +169,8 @@ func (b *breakages) webhooks() {
 //
 //	pod/hook   goes; rs/hook creates it again
 //	API server asks svc/hook, which has no pod: refused
-func delayRecreation(snap *snapshot.Snapshot, around *health.Assessment, p *report.Plan) {
-	if around == nil || around.Evidence() == nil {
+func delayRecreation(snap *snapshot.Snapshot, assessment *health.Assessment, p *report.Plan) {
+	if assessment == nil || assessment.Evidence() == nil {
 		return
 	}
 	goes, back := map[object.Coordinates]*report.Consequence{}, map[object.Coordinates]*report.Effect{}
@@ -187,16 +187,16 @@ func delayRecreation(snap *snapshot.Snapshot, around *health.Assessment, p *repo
 	if len(back) == 0 {
 		return
 	}
-	b := &breakages{snap: snap, health: around, goes: goes}
+	b := &breakages{snap: snap, health: assessment, goes: goes}
 	b.idle = b.idleServices()
-	for n := range around.Evidence().Webhooks {
-		h := &around.Evidence().Webhooks[n]
+	for n := range assessment.Evidence().Webhooks {
+		h := &assessment.Evidence().Webhooks[n]
 		one, lost := b.called(h.Client.Service)
 		if h.Ignored || !lost || !one.Reference.Is(object.Service) || !b.refusesOwnPods(h, back) {
 			continue
 		}
 		for _, e := range back {
-			if takes, sure := around.MustAdmit(h, health.Write{Operation: health.Create, Object: snap.ObjectAt(e.Object.Coordinates())}); takes && sure {
+			if takes, sure := assessment.MustAdmit(h, health.Write{Operation: health.Create, Object: snap.ObjectAt(e.Object.Coordinates())}); takes && sure {
 				e.RecreatedWhen = onceAnswered(h)
 			}
 		}

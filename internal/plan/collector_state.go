@@ -17,7 +17,7 @@ import (
 //	what it remembers from before  explored         nothing      nothing
 //	every other write              sent             sent         if requested: not sent
 //
-// in overdueSearch, possibleFacts, and outcome.Late.CollectorStopped. In the later future every
+// in overdueSearch, possibleFacts, and outcome.Overdue.CollectorStopped. In the later future every
 // collector works.
 //
 // Evidence is about the moment of the snapshot: a collector that does not run at that moment is
@@ -54,8 +54,8 @@ func (c assumedCollector) writesNothing() bool {
 
 // lateness judges an unfinished deletion that the collector could continue. It returns false if the
 // collector continues it.
-func (c assumedCollector) lateness(around *health.Assessment, o *object.Object) (health.Lateness, bool) {
-	l, late := around.LateCollector(o, c.state)
+func (c assumedCollector) lateness(assessment *health.Assessment, o *object.Object) (health.Lateness, bool) {
+	l, late := assessment.LateCollector(o, c.state)
 	if c.requested && c.state == report.CollectorRunning {
 		l.Reason = reason.DeletionForgotten // whatever its lease says
 	}

@@ -29,8 +29,8 @@ type controllerSet struct {
 	lastWaits map[object.Ref][]controllers.Wait
 }
 
-func newControllerSet(r *recorder, neighbours *outcome.Neighbours) *controllerSet {
-	return &controllerSet{recorder: r, controllers: controllers.All(neighbours, neighbours, r.snap.Version().Rules())}
+func newControllerSet(r *recorder, simHealth *outcome.Health) *controllerSet {
+	return &controllerSet{recorder: r, controllers: controllers.All(simHealth, simHealth, r.snap.Version().Rules())}
 }
 
 // observe shows the controllers the objects before anything happens, because they have been running.

@@ -17,9 +17,9 @@ import (
 // what is referred to are added to unseen.
 //
 // Guessed references are not among them, and no DNS names: what a host is may be said elsewhere.
-func Dangling(snap *snapshot.Snapshot, around *health.Assessment, namespace string, unseen *Unseen) (list []report.Breakage, count int, unread []report.Gap) {
-	b := &breakages{snap: snap, health: around, found: map[breakageKey]bool{}}
-	for _, user := range around.Referrers() {
+func Dangling(snap *snapshot.Snapshot, assessment *health.Assessment, namespace string, unseen *Unseen) (list []report.Breakage, count int, unread []report.Gap) {
+	b := &breakages{snap: snap, health: assessment, found: map[breakageKey]bool{}}
+	for _, user := range assessment.Referrers() {
 		if namespace != "" && user.Ref.Namespace != namespace {
 			continue
 		}
@@ -53,14 +53,14 @@ func Dangling(snap *snapshot.Snapshot, around *health.Assessment, namespace stri
 			}
 		}
 	}
-	return b.list, count, unreadUsers(snap, around, namespace)
+	return b.list, count, unreadUsers(snap, assessment, namespace)
 }
 
 // Uses returns the references of other fields than owner references between objects of the snapshot, as
 // what would break without their target.
-func Uses(snap *snapshot.Snapshot, around *health.Assessment) []report.Breakage {
-	b := &breakages{snap: snap, health: around, found: map[breakageKey]bool{}}
-	for _, user := range around.Referrers() {
+func Uses(snap *snapshot.Snapshot, assessment *health.Assessment) []report.Breakage {
+	b := &breakages{snap: snap, health: assessment, found: map[breakageKey]bool{}}
+	for _, user := range assessment.Referrers() {
 		for i := range user.References {
 			r := &user.References[i]
 			target := snap.ObjectAt(r.Target())
@@ -90,15 +90,15 @@ func Deployed(snap *snapshot.Snapshot) (list []report.Breakage) {
 }
 
 // unreadUsers returns the lists of a namespace, or of all, that may hold references and were not read.
-func unreadUsers(snap *snapshot.Snapshot, around *health.Assessment, namespace string) []report.Gap {
+func unreadUsers(snap *snapshot.Snapshot, assessment *health.Assessment, namespace string) []report.Gap {
 	var unread []report.Gap
 	for _, k := range uses.Kinds() {
 		r, ok := snap.Resources.Preferred(k.GroupResource())
 		if !ok || namespace != "" && !r.Namespaced || !health.ReferrersIn(snap, r, namespace) {
 			continue
 		}
-		if c := around.Evidence().CompletenessOf(health.PartOfKind(k), namespace); !c.Whole {
-			unread = append(unread, around.GapOf(r, namespace, c.Why))
+		if c := assessment.Evidence().CompletenessOf(health.PartOfKind(k), namespace); !c.Whole {
+			unread = append(unread, assessment.GapOf(r, namespace, c.Why))
 		}
 	}
 	return unread

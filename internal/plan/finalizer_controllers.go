@@ -69,15 +69,15 @@ func RemovedBy(name string) (by, when string) {
 // controllerLookup finds the controller that removes a finalizer, and whether it runs. A controller
 // counts as running only if its own pods are not all being deleted.
 type controllerLookup struct {
-	around *health.Assessment
-	snap   *snapshot.Snapshot
-	judge  *outcome.Judge
+	assessment *health.Assessment
+	snap       *snapshot.Snapshot
+	judge      *outcome.Judge
 	// outside has facts of objects that the snapshot lacks, by uid.
 	outside map[types.UID]*object.OutsideFacts
 }
 
 func (l controllerLookup) pauseOf(o *object.Object, name string) finalizer.Pause {
-	return l.around.PauseOf(o, l.outside[o.UID], name)
+	return l.assessment.PauseOf(o, l.outside[o.UID], name)
 }
 
 // controllerOf returns the controller's name and state. A controller that exists but makes no
@@ -86,7 +86,7 @@ func (l controllerLookup) pauseOf(o *object.Object, name string) finalizer.Pause
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
 func (l controllerLookup) controllerOf(o *object.Object, name string) (string, report.ControllerState) {
-	j := l.around.Controller(o, name)
+	j := l.assessment.Controller(o, name)
 	by := j.Name
 	if by == "" && j.Controller.Name != "" {
 		by = j.Controller.ShortName()
@@ -108,7 +108,7 @@ func (l controllerLookup) controllerOf(o *object.Object, name string) (string, r
 // mayBeUsed reports whether a finalizer that protects an object in use may stay. Its controller
 // removes it once nothing uses the object.
 func (l controllerLookup) mayBeUsed(o *object.Object, finalizer string) bool {
-	use, protects := l.around.UseOf(o, finalizer)
+	use, protects := l.assessment.UseOf(o, finalizer)
 	if !protects {
 		return false
 	}

@@ -77,9 +77,9 @@ type futures struct {
 	end   []*object.Object
 	steps int
 	// recovered is true after recoverControllers. Changes after it may not be caused by our
-	// requests. late contains the deletions that were overdue until then.
+	// requests. overdue contains the deletions that were overdue until then.
 	recovered bool
-	late      *outcome.Late
+	overdue   *outcome.Overdue
 	// refused contains the writes that were refused until then.
 	refused map[object.Ref]health.Refusal
 	// recovery is what must recover, as a clause after "once": "the unreachable API recovers".
@@ -110,7 +110,7 @@ func (s *simulation) runExpectedFuture(ctx context.Context) error {
 // runLaterFuture continues to the later future and records the changes in the tracks. The expected
 // outcomes have been judged already.
 func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) error {
-	heals := (s.neighbours.Around != nil || s.neighbours.Late != nil) && anyAwaitsRecovery(all)
+	heals := (s.simHealth.Assessment != nil || s.simHealth.Overdue != nil) && anyAwaitsRecovery(all)
 	if !heals && !s.hasHeldObjects(later) {
 		return nil
 	}
@@ -158,7 +158,7 @@ func anyAwaitsRecovery(all *outcome.Outcomes) bool {
 		case report.Blocked:
 			return true
 		case report.Kept, report.Unknown:
-			if why.Late() || slices.Contains(retriedRefusals, why) {
+			if why.Overdue() || slices.Contains(retriedRefusals, why) {
 				return true
 			}
 		case report.Deleted, report.Orphaned, report.Pruned:
@@ -169,15 +169,15 @@ func anyAwaitsRecovery(all *outcome.Outcomes) bool {
 
 // recoverControllers makes all controllers, APIs and webhooks answer from now on.
 func (s *simulation) recoverControllers() {
-	s.futures.recovered, s.futures.late, s.futures.recovery = true, s.neighbours.Late, s.neighbours.Recovery()
-	s.futures.refused = maps.Clone(s.neighbours.Refused)
-	s.neighbours.Around, s.neighbours.Late = nil, nil
-	s.neighbours.LostAPIs = nil
-	clear(s.neighbours.Refused)
+	s.futures.recovered, s.futures.overdue, s.futures.recovery = true, s.simHealth.Overdue, s.simHealth.Recovery()
+	s.futures.refused = maps.Clone(s.simHealth.Refused)
+	s.simHealth.Assessment, s.simHealth.Overdue = nil, nil
+	s.simHealth.LostAPIs = nil
+	clear(s.simHealth.Refused)
 	clear(s.futures.undeployed)
 	clear(s.futures.attempted) // those that were refused are tried again
 	clear(s.recorder.refusedWrites)
-	maps.DeleteFunc(s.recorder.withheldWrites, func(_ object.Ref, why reason.Code) bool { return why.Late() })
+	maps.DeleteFunc(s.recorder.withheldWrites, func(_ object.Ref, why reason.Code) bool { return why.Overdue() })
 	s.collector.Wake()
 }
 

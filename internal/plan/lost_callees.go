@@ -39,12 +39,12 @@ type followedCallee struct {
 	unneeded bool
 }
 
-func newLostCallees(around *health.Assessment) lostCallees {
-	l := lostCallees{health: around}
-	if around == nil {
+func newLostCallees(assessment *health.Assessment) lostCallees {
+	l := lostCallees{health: assessment}
+	if assessment == nil {
 		return l
 	}
-	for _, b := range around.Callees() {
+	for _, b := range assessment.Callees() {
 		f := followedCallee{Callee: b}
 		for _, pod := range b.Pods {
 			f.left = append(f.left, pod.UID)
@@ -118,8 +118,8 @@ func (r *recorder) followCallees(e object.Event) {
 		}
 		l.lost = l.lost || b.gone != ""
 	}
-	if r.neighbours.Around != nil {
-		r.neighbours.LostAPIs = l.apis()
+	if r.simHealth.Assessment != nil {
+		r.simHealth.LostAPIs = l.apis()
 	}
 }
 

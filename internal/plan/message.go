@@ -287,8 +287,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "may stay as it is: its namespace is gone, and before v1.37 the API server refuses to update what is left of one"
 	case e.Reason == string(reason.OwnerMisnamed):
 		return "may be deleted because a reference names its owner " + names(e.Because) + " in a wrong place"
-	case reason.Code(e.Reason).Late():
-		return lateSentence(e)
+	case reason.Code(e.Reason).Overdue():
+		return overdueSentence(e)
 	case len(e.Because) > 0:
 		return "unknown whether " + names(e.Because) + " exists"
 	default:
@@ -303,8 +303,8 @@ func (m messenger) waitsForSharedUID(e *report.Effect) bool {
 	return e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0 && tr != nil && !m.tracks.Ambiguous(tr)
 }
 
-// lateSentence returns the message for an overdue deletion.
-func lateSentence(e *report.Effect) string {
+// overdueSentence returns the message for an overdue deletion.
+func overdueSentence(e *report.Effect) string {
 	const late = ", and has not acted for minutes"
 	switch reason.Code(e.Reason) {
 	case reason.CollectorNotWorking, reason.DeletionMissed:

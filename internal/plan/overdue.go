@@ -40,41 +40,39 @@ func componentOf(c controllers.Controller) health.Component {
 // overdueSearch finds overdue deletions in a snapshot: those that a controller could continue at
 // once, and should have continued minutes ago.
 type overdueSearch struct {
-	snap       *snapshot.Snapshot
-	neighbours *outcome.Neighbours
-	recorder   *recorder
-	rules      engine.Rules
-	collector  assumedCollector
+	snap      *snapshot.Snapshot
+	simHealth *outcome.Health
+	recorder  *recorder
+	rules     engine.Rules
+	collector assumedCollector
 }
 
 // find returns the overdue deletions. nil if there are none. If the health of the controllers is
 // unknown, only a collector that writes nothing is overdue.
-func (s overdueSearch) find(ctx context.Context) (*outcome.Late, error) {
-	l := &outcome.Late{
-		Turns: map[outcome.Turn]health.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}, CollectorStopped: s.collector.writesNothing(),
-	}
+func (s overdueSearch) find(ctx context.Context) (*outcome.Overdue, error) {
+	l := &outcome.Overdue{CollectorStopped: s.collector.writesNothing()}
 	if err := s.addOverdue(ctx, l); err != nil {
 		return nil, err
 	}
-	if len(l.Turns) == 0 && !l.CollectorStopped {
+	if l.Empty() {
 		return nil, nil
 	}
 	return l, nil
 }
 
 // addOverdue adds the deletions that were unfinished in the snapshot.
-func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Late) error {
-	around := s.neighbours.Around
-	if around == nil {
+func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Overdue) error {
+	assessment := s.simHealth.Assessment
+	if assessment == nil {
 		return nil
 	}
 	var old []*object.Object
-	stopped := around.ManagerState() == report.FinalizerControllerGone
+	stopped := assessment.ManagerState() == report.FinalizerControllerGone
 	for _, o := range s.snap.Objects {
 		if !o.BeingDeleted() {
 			continue
 		}
-		if _, fails := around.CleanupFails(o); fails || stopped || around.Overdue(o) {
+		if _, fails := assessment.CleanupFails(o); fails || stopped || assessment.Overdue(o) {
 			old = append(old, o)
 		}
 	}
@@ -92,8 +90,8 @@ func (s overdueSearch) addOverdue(ctx context.Context, l *outcome.Late) error {
 
 // addControllers asks every controller what it would write in the snapshot, and adds the deletions
 // that it is overdue with to l.
-func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
-	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
+func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Overdue, old []*object.Object) error {
+	list := controllers.All(s.simHealth, s.simHealth, s.recorder.snap.Version().Rules())
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
 		return cmp.Compare(componentOf(b), componentOf(a)) // a pod is overdue at its kubelet rather than at the Job controller that counts it
 	})
@@ -111,11 +109,11 @@ func (s overdueSearch) addControllers(ctx context.Context, l *outcome.Late, old 
 		}
 		for _, o := range old {
 			key := o.Ref.WithoutUID()
-			_, fails := s.neighbours.Around.CleanupFails(o)
+			_, fails := s.simHealth.Assessment.CleanupFails(o)
 			if !t.progressed[key] && (!fails || !emptiesContainer(by, o)) || t.refused[key] || s.contentHidden(o) {
 				continue
 			}
-			if why, ok := s.neighbours.Around.Late(o, by); ok {
+			if why, ok := s.simHealth.Assessment.Late(o, by); ok {
 				l.Add(c.Name(), o, why, finalizerRemovedBy(c))
 			}
 		}
@@ -131,7 +129,7 @@ func emptiesContainer(by health.Component, o *object.Object) bool {
 
 // contentHidden reports whether the content of an object cannot even be listed.
 func (s overdueSearch) contentHidden(o *object.Object) bool {
-	_, hidden := s.neighbours.Hidden(o)
+	_, hidden := s.simHealth.Hidden(o)
 	return hidden
 }
 
@@ -205,7 +203,7 @@ func (t *pendingTurns) definitionDeleted(gr schema.GroupResource) bool {
 
 // addCollector adds the objects that have a finalizer of the collector and that it could continue
 // with. The collector never releases an object with both of its finalizers. (Q20)
-func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []*object.Object) error {
+func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Overdue, old []*object.Object) error {
 	var foreground, orphans []*object.Object
 	for _, o := range old {
 		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
@@ -217,7 +215,7 @@ func (s overdueSearch) addCollector(ctx context.Context, l *outcome.Late, old []
 		}
 	}
 	add := func(o *object.Object) {
-		if why, ok := s.collector.lateness(s.neighbours.Around, o); ok {
+		if why, ok := s.collector.lateness(s.simHealth.Assessment, o); ok {
 			l.Add(outcome.ActorCollector, o, why, "")
 		}
 	}
@@ -273,7 +271,7 @@ func (s overdueSearch) collectorHasWork(ctx context.Context, c *engine.Collector
 	waits := slices.ContainsFunc(d.Blockers, func(id graph.ID) bool { return !g.Virtual(id) && g.Object(id).BeingDeleted() })
 	for _, id := range d.Blockers {
 		x := g.Object(id)
-		if g.Virtual(id) || x.BeingDeleted() || waits && s.neighbours.Around.Recent(x) {
+		if g.Virtual(id) || x.BeingDeleted() || waits && s.simHealth.Assessment.Recent(x) {
 			continue
 		}
 		requests := decide(x).Requests
@@ -288,7 +286,7 @@ func (s overdueSearch) collectorHasWork(ctx context.Context, c *engine.Collector
 // releasedByCollector returns the objects that lose their orphan finalizer if a collector starts on
 // the snapshot without other controllers.
 func (s overdueSearch) releasedByCollector(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
-	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, RecordRequests)
+	r := newRecorder(outcome.NewHealth(s.snap, s.simHealth.Assessment), s.snap.Objects, RecordRequests)
 	c := Start(s.snap, s.rules)
 	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
 		return nil, err
@@ -306,30 +304,30 @@ var errOverdue = errors.New("should have been changed or deleted minutes ago")
 // has its finalizer, or to a dependent that it must delete or release first. A stopped collector is
 // overdue with every write. It returns the reason.
 func (r *recorder) collectorOverdue(ref object.Ref) (reason.Code, bool) {
-	if r.neighbours.Late == nil || r.actor != outcome.ActorCollector {
+	if r.simHealth.Overdue == nil || r.actor != outcome.ActorCollector {
 		return "", false
 	}
-	if r.neighbours.Late.CollectorStopped {
+	if r.simHealth.Overdue.CollectorStopped {
 		return reason.CollectorNotWorking, true
 	}
-	if r.neighbours.Late.Stops(outcome.ActorCollector, ref) {
-		st, _ := r.neighbours.Late.Of(ref)
+	if r.simHealth.Overdue.Stops(outcome.ActorCollector, ref) {
+		st, _ := r.simHealth.Overdue.Of(ref)
 		return outcome.LateReason(st.Reason), true
 	}
-	owner := r.neighbours.Late.Owner(r.server, ref)
+	owner := r.simHealth.Overdue.Owner(r.server, ref)
 	if owner == nil {
 		return "", false
 	}
-	st, _ := r.neighbours.Late.Of(owner.Ref)
+	st, _ := r.simHealth.Overdue.Of(owner.Ref)
 	return outcome.LateReason(st.Reason), true
 }
 
-// Late returns the reason why the deletion of an object is overdue. It returns false if no
+// Overdue returns the reason why the deletion of an object is overdue. It returns false if no
 // controller is overdue.
-func (r *Result) Late(ref object.Ref) (reason.Code, bool) {
-	l := r.run.neighbours.Late
+func (r *Result) Overdue(ref object.Ref) (reason.Code, bool) {
+	l := r.run.simHealth.Overdue
 	if r.run.futures.recovered { // no controller is overdue in that future
-		l = r.run.futures.late
+		l = r.run.futures.overdue
 	}
 	st, ok := l.Of(ref)
 	return outcome.LateReason(st.Reason), ok

@@ -48,10 +48,10 @@ type record struct {
 type recorder struct {
 	server *apisim.Server
 	snap   *snapshot.Snapshot
-	// neighbours is the health of the other controllers.
-	neighbours *outcome.Neighbours
-	monitored  map[schema.GroupVersionKind]bool
-	watched    struct {
+	// simHealth is the health of the other controllers.
+	simHealth *outcome.Health
+	monitored map[schema.GroupVersionKind]bool
+	watched   struct {
 		apiVersion, kind string
 		yes              bool
 	}
@@ -77,13 +77,13 @@ type recorder struct {
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(neighbours *outcome.Neighbours, world []*object.Object, recorded Record) *recorder {
+func newRecorder(simHealth *outcome.Health, world []*object.Object, recorded Record) *recorder {
 	r := &recorder{
-		snap: neighbours.Snapshot, neighbours: neighbours, recorded: recorded, actor: outcome.ActorCollector,
+		snap: simHealth.Snapshot, simHealth: simHealth, recorded: recorded, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
 		withheldWrites: map[object.Ref]reason.Code{}, refusedWrites: map[object.Ref]error{},
 	}
-	r.lostCallees = newLostCallees(neighbours.Around)
+	r.lostCallees = newLostCallees(simHealth.Assessment)
 	r.server = r.newServer(world)
 	return r
 }
@@ -278,7 +278,7 @@ func (r *recorder) recordRefusal(ref object.Ref, version *string, err error) {
 
 // send makes a write of a controller, unless the controller is overdue with it.
 func (r *recorder) send(ctx context.Context, i controllers.Intent) (*object.Object, error) {
-	if r.neighbours.Late.Stops(r.actor, i.For) {
+	if r.simHealth.Overdue.Stops(r.actor, i.For) {
 		return nil, errOverdue
 	}
 	switch i.Verb {

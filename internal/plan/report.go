@@ -69,15 +69,15 @@ func (s *simulation) addLater(p *report.Plan, all *outcome.Outcomes) {
 // managerState returns the state of kube-controller-manager's lease if it is not known to be
 // running and a deletion or change in the plan needs it. Empty otherwise.
 func (s *simulation) managerState(p *report.Plan) report.ControllerVerdict {
-	around := s.options.Health // recoverControllers has cleared that of neighbours
-	if around == nil {
+	assessment := s.options.Health // recoverControllers has cleared that of simHealth
+	if assessment == nil {
 		return ""
 	}
 	// A collection by our own collector needs it only for namespaces. So does a plan with a
 	// collector that was requested to run.
 	c := s.assumedCollector
 	collectorRuns := s.ourCollector() || c.requested && c.state != report.CollectorStopped
-	stands := around.ManagerState()
+	stands := assessment.ManagerState()
 	if stands != report.FinalizerControllerGone && stands != report.FinalizerControllerUnknown {
 		return ""
 	}

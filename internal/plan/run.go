@@ -49,8 +49,8 @@ type simulation struct {
 	priorDeletions priorDeletions
 	// finalizerControllers finds the controllers that remove finalizers.
 	finalizerControllers finalizerControllers
-	// neighbours is the health of the other controllers, as far as the snapshot shows it.
-	neighbours *outcome.Neighbours
+	// simHealth is the health of the other controllers, as far as the snapshot shows it.
+	simHealth *outcome.Health
 	// assumedCollector is the state of the garbage collector.
 	assumedCollector assumedCollector
 	// finder finds the inventories of deployers, and inventories has those found, by the uid of the object.
@@ -82,14 +82,14 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions) *simulation {
-	neighbours := outcome.NewNeighbours(snap, o.Health)
+	simHealth := outcome.NewHealth(snap, o.Health)
 	s := &simulation{
-		snap: snap, seed: seed, options: o, assumed: a, neighbours: neighbours, assumedCollector: o.assumeCollector(seed),
-		recorder:  newRecorder(neighbours, o.simulatedObjects(snap), o.Record),
+		snap: snap, seed: seed, options: o, assumed: a, simHealth: simHealth, assumedCollector: o.assumeCollector(seed),
+		recorder:  newRecorder(simHealth, o.simulatedObjects(snap), o.Record),
 		collector: newCollector(snap, o, a.memory),
 	}
 	s.recorder.keep = a.withheld.keeper(o.Keep)
-	s.controllers = newControllerSet(s.recorder, neighbours)
+	s.controllers = newControllerSet(s.recorder, simHealth)
 	s.tracks = outcome.NewTracks(snap, s.recorder.words)
 	s.judge = &outcome.Judge{
 		Snap: snap, Collects: seed.Verb == Collect, Takes: seed.Verb == RemoveFinalizer, Rules: o.Rules,
@@ -98,7 +98,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		Tracks: s.tracks, Words: s.recorder.words, Kept: s.recorder.withheldWrites, Refused: s.recorder.refusedWrites,
 		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
 		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] },
-		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: neighbours, Causes: &s.attribution,
+		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Health: simHealth, Causes: &s.attribution,
 	}
 	s.finalizerControllers = finalizerControllers{lookup: o.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
 	if o.Controller == nil && o.Health != nil {
@@ -166,11 +166,11 @@ func (s *simulation) runUntilReleases(ctx context.Context) error {
 // findOverdue finds overdue deletions, unless the reference run has done so.
 func (s *simulation) findOverdue(ctx context.Context) (err error) {
 	if s.reference != nil {
-		s.neighbours.Late = s.reference.neighbours.Late
+		s.simHealth.Overdue = s.reference.simHealth.Overdue
 		return nil
 	}
-	search := overdueSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, collector: s.assumedCollector}
-	s.neighbours.Late, err = search.find(ctx)
+	search := overdueSearch{snap: s.snap, simHealth: s.simHealth, recorder: s.recorder, rules: s.options.Rules, collector: s.assumedCollector}
+	s.simHealth.Overdue, err = search.find(ctx)
 	return err
 }
 

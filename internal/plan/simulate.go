@@ -160,10 +160,10 @@ func (s *simulation) runSchedules(ctx context.Context) (*outcome.Outcomes, error
 }
 
 // EffectOn simulates a seed and returns its effect on one object: Kept if nothing touches it. For a
-// delete, the effect includes both futures. around is the health of the other controllers; nil if
+// delete, the effect includes both futures. assessment is the health of the other controllers; nil if
 // it is unknown.
-func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, of *object.Object, around *health.Assessment) (report.Effect, error) {
-	o := Options{Health: around, Record: RecordNothing}
+func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, of *object.Object, assessment *health.Assessment) (report.Effect, error) {
+	o := Options{Health: assessment, Record: RecordNothing}
 	if seed.Verb == Collect {
 		o.Record = RecordRequests
 	}

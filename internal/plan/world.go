@@ -15,7 +15,7 @@ func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engin
 
 // World returns the world of Open, for callers with a collector of their own.
 func World(snap *snapshot.Snapshot) engine.World {
-	return newRecorder(outcome.NewNeighbours(snap, nil), snap.Objects, RecordRequests)
+	return newRecorder(outcome.NewHealth(snap, nil), snap.Objects, RecordRequests)
 }
 
 // Start returns the collector of Open, for callers that do not need the world.

@@ -196,9 +196,9 @@ var standstill = []Meaning{
 	{Code: PodNotFinished, Severity: Warning, Short: "the kubelet has not ended it", Long: "The grace period of the pod ended minutes ago, and the kubelet has not ended the pod. Its node is not known to be broken."},
 }
 
-// Late reports whether a code says that a controller is overdue with a deletion, or fails to finish
+// Overdue reports whether a code says that a controller is overdue with a deletion, or fails to finish
 // it.
-func (c Code) Late() bool {
+func (c Code) Overdue() bool {
 	switch c {
 	case CollectorNotWorking, ControllerNotWorking, CRDCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
 		return true

@@ -37,7 +37,7 @@ var unnamed = map[string]bool{
 	"backup.Living": true, "backup.Why": true, "cli/writing.Confirm": true,
 	"draw.Look": true, "health.Conditioned": true, "health.Lateness": true, "health.Openness": true, "health.Shown": true,
 	"kube.Feed": true, "kube.Place": true, "kube.Present": true, "plan.Keeper": true,
-	"plan/outcome.Late": true, "plan/outcome.Standstill": true, "plan/outcome.Turn": true, "plan/outcome.Word": true, "plan/outcome.Words": true,
+	"plan/outcome.Word": true, "plan/outcome.Words": true,
 	"snapshot/etcd.Place": true,
 }
 

@@ -210,7 +210,7 @@ func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, effect.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(effect.Reason)), reason.Code(effect.Reason).Late():
+	case len(foreign) == 0, effect.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(effect.Reason)), reason.Code(effect.Reason).Overdue():
 	case slices.Contains(protects, reason.Code(effect.Reason)):
 		e.Verdict = report.HeldByFinalizer
 		if effect.BlockedBy != nil {

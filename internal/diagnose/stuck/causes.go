@@ -25,8 +25,8 @@ func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []object.R
 
 // liveDependent handles a dependent that blocks a foreground deletion and stays.
 func (i *inquiry) liveDependent(o *object.Object, d object.Ref) end {
-	if x := i.effects[d]; x != nil && reason.Code(x.Reason).Late() {
-		return i.late(o, x, nil)[0]
+	if x := i.effects[d]; x != nil && reason.Code(x.Reason).Overdue() {
+		return i.overdue(o, x, nil)[0]
 	}
 	if x := i.effects[d]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
 		if dependent := i.at(d); dependent != nil {

@@ -65,7 +65,7 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
 	case reason.DeletionMissed, reason.CollectorNotWorking, reason.ControllerNotWorking, reason.CRDCleanupFails,
 		reason.NamespaceDeletionFails, reason.PodNotFinished:
-		return i.late(o, e, dependents)
+		return i.overdue(o, e, dependents)
 	case reason.GracePeriodRuns, reason.NodeNotReady, reason.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
 	case reason.InUse:
@@ -102,8 +102,8 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 		if ends := i.refusedWrites(o, e, b.Finalizers, b.Dependents); len(ends) > 0 {
 			return ends
 		}
-	case b != nil && reason.Code(e.Reason).Late():
-		return i.late(o, e, b.Dependents)
+	case b != nil && reason.Code(e.Reason).Overdue():
+		return i.overdue(o, e, b.Dependents)
 	case b != nil && len(i.users(o)) > 0:
 		return i.inUse(o, b.Finalizers, i.users(o))
 	case b != nil:
@@ -244,7 +244,7 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 		ends = merge(ends, x)
 	}
 	ends = append(ends, i.tokens(o)...)
-	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == why || x.code == reason.APIServiceUnavailable }) {
+	if why, late := i.isOverdue(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == why || x.code == reason.APIServiceUnavailable }) {
 		ends = append(ends, i.controllerBehind(o, endAt(o, why)))
 	}
 	if len(ends) == 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// late handles an overdue deletion: its controller could have continued long ago, or has tried and
+// overdue handles an overdue deletion: its controller could have continued long ago, or has tried and
 // failed. It also returns what else the object waits for.
-func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []object.Ref) []end {
+func (i *inquiry) overdue(o *object.Object, x *report.Effect, dependents []object.Ref) []end {
 	e := endAt(o, reason.Code(x.Reason))
 	e.prove(reason.SimulationSays, nil, x.Message)
 	switch reason.Code(x.Reason) {

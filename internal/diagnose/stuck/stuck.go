@@ -144,8 +144,8 @@ type inquiry struct {
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
-	// isLate returns why the deletion of an object is overdue.
-	isLate func(object.Ref) (reason.Code, bool)
+	// isOverdue returns why the deletion of an object is overdue.
+	isOverdue func(object.Ref) (reason.Code, bool)
 	// graph is that of a collector that has observed everything and done nothing. blockers computes it on
 	// first use: it costs as much as the simulation, and only foreground deletions need it.
 	graph *graph.Graph
@@ -196,7 +196,7 @@ func (i *inquiry) simulate() error {
 	if err != nil {
 		return err
 	}
-	i.isLate = r.Late
+	i.isOverdue = r.Overdue
 	i.effects = make(map[object.Ref]*report.Effect, len(r.Plan.Effects))
 	for n := range r.Plan.Effects {
 		i.effects[r.Plan.Effects[n].Object] = &r.Plan.Effects[n]

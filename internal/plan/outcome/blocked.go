@@ -53,12 +53,12 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 // blockedByUsers lists the known users of an object that protection finalizers hold. It leaves out
 // users that are being deleted, because they do not hold the object for good.
 func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
-	if j.Neighbours == nil || j.Neighbours.Around == nil {
+	if j.Health == nil || j.Health.Assessment == nil {
 		return
 	}
 	inUse := 0
 	for _, name := range out.Blocked.Finalizers {
-		use, _ := j.Neighbours.Around.UseOf(o, name)
+		use, _ := j.Health.Assessment.UseOf(o, name)
 		users := slices.DeleteFunc(slices.Clone(use.Users), func(ref object.Ref) bool {
 			user := j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 			return user != nil && j.Leaves(user)
@@ -216,7 +216,7 @@ func joined(list, more []object.Ref) []object.Ref {
 
 // discoveryReason returns why discovery fails.
 func (j *Judge) discoveryReason() reason.Code {
-	if j.Neighbours.unanswered() {
+	if j.Health.unanswered() {
 		return reason.APIServiceUnavailable
 	}
 	return reason.DiscoveryFails
@@ -297,8 +297,8 @@ func (j *Judge) spreadWaiting(all *Outcomes) {
 			continue
 		}
 		switch content := out.Reason == string(reason.ContentRemains); {
-		case out.late != nil:
-			out.standStill(*out.late)
+		case out.overdue != nil:
+			out.markOverdue(*out.overdue)
 		case content && out.open:
 			out.MarkUnknown(reason.ContentNotCovered)
 		case unknown[out] || out.open || out.lingering:

@@ -44,13 +44,13 @@ type Judge struct {
 	Inventory func(*finalizer.Deployer, *object.Object) *object.InventoryFacts
 	// Attempted returns the finalizers of an object that their controllers tried to remove.
 	Attempted func(types.UID) []string
-	// Controllers are the simulated controllers other than the collector. Neighbours is their known
+	// Controllers are the simulated controllers other than the collector. Health is their known
 	// health.
 	Controllers []controllers.Controller
 	// WaitsOf returns what they wait for with an object since their last pass.
-	WaitsOf    func(object.Ref) []controllers.Wait
-	Neighbours *Neighbours
-	Causes     Causes
+	WaitsOf func(object.Ref) []controllers.Wait
+	Health  *Health
+	Causes  Causes
 
 	adopters adopters
 	// dependentsByName is the result of namelessOwners, computed on first use.

@@ -29,9 +29,9 @@ type Outcome struct {
 	Detail string
 	// open: something outside of the snapshot may hold the object, too.
 	open bool
-	// late is set if a controller is overdue with this object, but others may hold it as well.
+	// overdue is set if a controller is overdue with this object, but others may hold it as well.
 	// lingering: the object waits for one that an overdue controller may still delete.
-	late      *Standstill
+	overdue   *OverdueDeletion
 	lingering bool
 }
 

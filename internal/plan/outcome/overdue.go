@@ -15,65 +15,71 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Late records the overdue deletions of the snapshot. The next step of each was possible at once, but
+// Overdue records the overdue deletions of the snapshot. The next step of each was possible at once, but
 // its controller has not taken it for minutes, or has failed. The simulation does not take these
-// steps either. A nil *Late has no entries.
-type Late struct {
-	Turns map[Turn]health.Lateness
-	// Standing has the standstill of each object in Turns. The keys have no UIDs.
-	Standing map[object.Ref]Standstill
+// steps either. A nil *Overdue has no entries.
+type Overdue struct {
 	// CollectorStopped is true if the collector does not write at all. It then holds every object with
-	// one of its finalizers, also those that are not in Standing.
+	// one of its finalizers, also those that are not in deletions.
 	CollectorStopped bool
+	// deletions has the overdue deletion of each object in steps. The keys have no UIDs.
+	deletions map[object.Ref]OverdueDeletion
+	steps     map[overdueStep]bool
 	// owners are the objects that wait for an overdue collector. byUID has their indexes in owners.
 	owners []*object.Object
 	byUID  map[types.UID][]int
 }
 
-// Turn is the step of one actor in the deletion of one object. The object is named without its UID.
-type Turn struct {
+// overdueStep is the step of one actor in the deletion of one object. The object is named without its UID.
+type overdueStep struct {
 	actor string
 	of    object.Ref
 }
 
-// Standstill is why a deletion does not progress, and which finalizers stay because of it.
-type Standstill struct {
+// OverdueDeletion is why a deletion does not progress, and which finalizers stay because of it.
+type OverdueDeletion struct {
 	health.Lateness
 	actor string
 	holds []string
 }
 
-// Of returns the standstill of an object.
-func (l *Late) Of(ref object.Ref) (Standstill, bool) {
+// Empty reports whether no deletion is overdue.
+func (l *Overdue) Empty() bool { return len(l.steps) == 0 && !l.CollectorStopped }
+
+// Of returns the overdue deletion of an object.
+func (l *Overdue) Of(ref object.Ref) (OverdueDeletion, bool) {
 	if l == nil {
-		return Standstill{}, false
+		return OverdueDeletion{}, false
 	}
-	st, ok := l.Standing[ref.WithoutUID()]
+	st, ok := l.deletions[ref.WithoutUID()]
 	return st, ok
 }
 
-// holding returns the standstill of an object that is being deleted.
-func (l *Late) holding(o *object.Object) (Standstill, bool) {
+// holding returns the overdue deletion of an object that is being deleted.
+func (l *Overdue) holding(o *object.Object) (OverdueDeletion, bool) {
 	st, ok := l.Of(o.Ref)
 	if !ok && l != nil && l.CollectorStopped && o.HandlesDependents() {
 		why := health.Lateness{Reason: reason.CollectorNotWorking, Proven: true}
-		return Standstill{Lateness: why, actor: ActorCollector}, true
+		return OverdueDeletion{Lateness: why, actor: ActorCollector}, true
 	}
 	return st, ok
 }
 
 // Add records that an actor is overdue. The first actor recorded for an object is the one reported.
-func (l *Late) Add(actor string, o *object.Object, why health.Lateness, holds string) {
+func (l *Overdue) Add(actor string, o *object.Object, why health.Lateness, holds string) {
 	key := o.Ref.WithoutUID()
-	l.Turns[Turn{actor, key}] = why
-	st, known := l.Standing[key]
+	if l.steps == nil {
+		l.steps, l.deletions = map[overdueStep]bool{}, map[object.Ref]OverdueDeletion{}
+	}
+	l.steps[overdueStep{actor, key}] = true
+	st, known := l.deletions[key]
 	if !known {
-		st = Standstill{Lateness: why, actor: actor}
+		st = OverdueDeletion{Lateness: why, actor: actor}
 	}
 	if holds != "" {
 		st.holds = append(st.holds, holds)
 	}
-	l.Standing[key] = st
+	l.deletions[key] = st
 	if actor == ActorCollector {
 		if l.byUID == nil {
 			l.byUID = map[types.UID][]int{}
@@ -84,17 +90,16 @@ func (l *Late) Add(actor string, o *object.Object, why health.Lateness, holds st
 }
 
 // Stops reports whether the step of an actor in the deletion of an object is overdue.
-func (l *Late) Stops(actor string, of object.Ref) bool {
+func (l *Overdue) Stops(actor string, of object.Ref) bool {
 	if l == nil {
 		return false
 	}
-	_, yes := l.Turns[Turn{actor, of.WithoutUID()}]
-	return yes
+	return l.steps[overdueStep{actor, of.WithoutUID()}]
 }
 
 // Owner returns the owner that is being deleted and for which the collector should have written to
 // the object long ago; nil if there is none. Of several owners it returns the one recorded first.
-func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
+func (l *Overdue) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 	if l == nil || len(l.owners) == 0 {
 		return nil
 	}
@@ -115,23 +120,23 @@ func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 	return nil
 }
 
-// lateOwner is an index in Late.owners, and the first reference to that owner.
-type lateOwner struct {
+// overdueOwner is an index in Overdue.owners, and the first reference to that owner.
+type overdueOwner struct {
 	place int
 	by    *object.OwnerReference
 }
 
 // ownersOf returns the owners of an object that are in l.owners, in that order. It starts from the
 // references, because an object has few of them, and the list may have thousands.
-func (l *Late) ownersOf(o *object.Object) []lateOwner {
-	var list []lateOwner
+func (l *Overdue) ownersOf(o *object.Object) []overdueOwner {
+	var list []overdueOwner
 	for i := range o.Owners {
 		for _, place := range l.byUID[o.Owners[i].UID] {
-			list = append(list, lateOwner{place, &o.Owners[i]})
+			list = append(list, overdueOwner{place, &o.Owners[i]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b lateOwner) int { return a.place - b.place })
-	return slices.CompactFunc(list, func(a, b lateOwner) bool { return a.place == b.place })
+	slices.SortStableFunc(list, func(a, b overdueOwner) int { return a.place - b.place })
+	return slices.CompactFunc(list, func(a, b overdueOwner) bool { return a.place == b.place })
 }
 
 // LateReason returns the reason of an effect for the reason of an overdue step.
@@ -142,9 +147,9 @@ func LateReason(why reason.Code) reason.Code {
 	return why
 }
 
-// standStill sets the outcome of a deletion that does not progress: blocked if that is proven,
+// markOverdue sets the outcome of a deletion that does not progress: blocked if that is proven,
 // unknown otherwise.
-func (out *Outcome) standStill(st Standstill) {
+func (out *Outcome) markOverdue(st OverdueDeletion) {
 	out.Result, out.Reason, out.Detail = report.Blocked, string(LateReason(st.Reason)), st.Detail
 	if st.Reason == reason.ControllerNotWorking {
 		out.Detail = st.actor
@@ -157,13 +162,13 @@ func (out *Outcome) standStill(st Standstill) {
 // StandsOpen reports whether an outcome is unknown because a controller is overdue. Another run
 // cannot tell more.
 func (out *Outcome) StandsOpen() bool {
-	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
+	return out.Result == report.Unknown && reason.Code(out.Reason).Overdue()
 }
 
 // blockedByOverdue handles an object with an overdue deletion. If something else is known to hold the
 // object as well, that stays the reason.
 func (j *Judge) blockedByOverdue(out *Outcome, o *object.Object) {
-	st, ok := j.Neighbours.Late.holding(o)
+	st, ok := j.Health.Overdue.holding(o)
 	if ok {
 		out.Blocked.Conditions = nil // the overdue controller would write them
 	}
@@ -176,7 +181,7 @@ func (j *Judge) blockedByOverdue(out *Outcome, o *object.Object) {
 	switch reason.Code(out.Reason) {
 	case reason.BlockingDependents, reason.ContentRemains:
 		if !j.untouched(out.Blocked.Dependents) {
-			out.late = &st // the other objects may hold it for certain
+			out.overdue = &st // the other objects may hold it for certain
 			return
 		}
 	case "", reason.FinalizerRemains, reason.GracePeriodRuns, reason.OrphaningFails:
@@ -187,7 +192,7 @@ func (j *Judge) blockedByOverdue(out *Outcome, o *object.Object) {
 	if len(out.Blocked.Finalizers) == 0 {
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
 	}
-	out.standStill(st)
+	out.markOverdue(st)
 }
 
 // blockedBesides handles a namespace with an overdue controller. It returns true, and sets the
@@ -198,7 +203,7 @@ func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 		return false
 	}
 	var failing []string
-	for _, u := range j.Neighbours.Undiscovered() {
+	for _, u := range j.Health.Undiscovered() {
 		if !u.Hidden {
 			failing = append(failing, u.APIVersion+": "+u.Why)
 		}
@@ -237,7 +242,7 @@ func (j *Judge) untouched(list []object.Ref) bool {
 // addOverdue adds the objects that others wait for and that have an overdue deletion. Our requests do
 // not change them.
 func (j *Judge) addOverdue(all *Outcomes) {
-	if j.Neighbours.Late == nil {
+	if j.Health.Overdue == nil {
 		return
 	}
 	var more []*Track
@@ -246,7 +251,7 @@ func (j *Judge) addOverdue(all *Outcomes) {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
-			if _, is := j.Neighbours.Late.Of(ref); !is || j.Of(all, ref) != nil {
+			if _, is := j.Health.Overdue.Of(ref); !is || j.Of(all, ref) != nil {
 				continue
 			}
 			if o, err := j.Server.Get(context.Background(), ref); err == nil {
@@ -264,11 +269,11 @@ func (j *Judge) addOverdue(all *Outcomes) {
 // mayYetGo reports whether an overdue controller may still delete an object that nothing touched.
 // Such an object is not known to stay.
 func (j *Judge) mayYetGo(ref object.Ref) bool {
-	if j.Neighbours.Late == nil {
+	if j.Health.Overdue == nil {
 		return false
 	}
 	open := func(of object.Ref) bool {
-		st, ok := j.Neighbours.Late.Of(of)
+		st, ok := j.Health.Overdue.Of(of)
 		return ok && !st.Proven
 	}
 	if ref.Namespace != "" && open(NamespaceRef(ref.Namespace)) {
@@ -277,6 +282,6 @@ func (j *Judge) mayYetGo(ref object.Ref) bool {
 	if res, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && open(j.Snap.RefTo(object.CRD, "", res.GroupResource().String())) {
 		return true
 	}
-	owner := j.Neighbours.Late.Owner(j.Server, ref)
+	owner := j.Health.Overdue.Owner(j.Server, ref)
 	return owner != nil && open(owner.Ref)
 }

@@ -28,7 +28,7 @@ func RefusedReason(r health.Refusal) reason.Code {
 // judgeUnadmitted handles an object to which a webhook, a policy or a conversion refused the
 // collector's write.
 func (j *Judge) judgeUnadmitted(out *Outcome) {
-	r := j.Neighbours.Refused[out.Track.First.Ref]
+	r := j.Health.Refused[out.Track.First.Ref]
 	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RefusedReason(r)), j.goneOwners(out.Track.Decision), r.Text()
 	if !r.Sure {
 		out.MarkUnknown(RefusedReason(r))
@@ -38,7 +38,7 @@ func (j *Judge) judgeUnadmitted(out *Outcome) {
 // blockedByRefusal names the webhook or policy that blocks the deletion of an object or of its
 // content. Other reasons that hold the object are set already.
 func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
-	r, refused := j.Neighbours.Refused[o.Ref]
+	r, refused := j.Health.Refused[o.Ref]
 	switch reason.Code(out.Reason) {
 	case reason.OrphaningFails:
 		x, ok := j.refusedOf(out.Blocked.Dependents)
@@ -58,7 +58,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 		}
 	case reason.GracePeriodRuns:
 	case reason.ContentNotCovered:
-		if r, refused = j.Neighbours.Hidden(o); refused && r.Sure {
+		if r, refused = j.Health.Hidden(o); refused && r.Sure {
 			out.Result = report.Blocked
 			if o.Definition() == nil { // a list that fails blocks like a delete that is refused
 				out.Blocked.Conditions = slices.Compact(slices.Sorted(slices.Values(append(controllers.Wait{
@@ -95,7 +95,7 @@ func (j *Judge) attemptedAll(o *object.Object) bool {
 // refusedOf returns why a write was refused to one of the objects that are not being deleted.
 func (j *Judge) refusedOf(list []object.Ref) (health.Refusal, bool) {
 	for _, d := range list {
-		if r, ok := j.Neighbours.Refused[d]; ok && j.stands(d) {
+		if r, ok := j.Health.Refused[d]; ok && j.stands(d) {
 			return r, true
 		}
 	}

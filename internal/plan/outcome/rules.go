@@ -155,7 +155,7 @@ var consideredRules = []rule{
 		func(j *Judge, tr *Track) bool { return j.Kept[tr.First.Ref] != "" }, (*Judge).judgeWithheld,
 		"the write that was refused is no longer sent"},
 	{"refused by admission", // a webhook does not answer, so rs/web-1 is not deleted
-		func(j *Judge, tr *Track) bool { _, is := j.Neighbours.Refused[tr.First.Ref]; return is }, (*Judge).judgeUnadmitted,
+		func(j *Judge, tr *Track) bool { _, is := j.Health.Refused[tr.First.Ref]; return is }, (*Judge).judgeUnadmitted,
 		"the webhook is the reason for the error of the server"},
 	{"refused", // the server answers the deletion of rs/web-1 with an error
 		func(j *Judge, tr *Track) bool { return j.Refused[tr.First.Ref] != nil },

@@ -169,7 +169,7 @@ func (x example) decided(t *testing.T, rules []rule) string {
 	words, server := NewWords(), apisim.New(objects, snap.Resources)
 	j := &Judge{
 		Snap: snap, Tracks: NewTracks(snap, words), Words: words, Server: server, Lookups: blind{server}, Collector: engine.New(),
-		Kept: map[object.Ref]reason.Code{}, Refused: map[object.Ref]error{}, Neighbours: NewNeighbours(snap, nil),
+		Kept: map[object.Ref]reason.Code{}, Refused: map[object.Ref]error{}, Health: NewHealth(snap, nil),
 		WaitsOf: func(object.Ref) []controllers.Wait { return nil }, Causes: unrelated{},
 	}
 	x.recorded(j, tr)
@@ -265,5 +265,5 @@ func orphaned(j *Judge, tr *Track) {
 }
 
 func unadmitted(j *Judge, tr *Track) {
-	j.Neighbours.Refused[tr.First.Ref] = health.Refusal{Sure: true, Denial: &health.Denial{Message: "policy deny"}}
+	j.Health.Refused[tr.First.Ref] = health.Refusal{Sure: true, Denial: &health.Denial{Message: "policy deny"}}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Neighbours is the known health of the controllers, APIs and webhooks other than the collector,
-// from Around. It implements the coverage, health and discovery of a simulated cluster. If Around
-// is nil, everything is assumed to work.
-type Neighbours struct {
+// Health is the known health of the controllers, APIs and webhooks other than the collector, from
+// Assessment. It implements the coverage, health and discovery of a simulated cluster. If
+// Assessment is nil, everything is assumed to work.
+type Health struct {
 	*snapshot.Snapshot
-	Around *health.Assessment
-	// Late has the overdue deletions; nil for none.
-	Late *Late
+	Assessment *health.Assessment
+	// Overdue has the overdue deletions; nil for none.
+	Overdue *Overdue
 	// Refused has the objects with refused writes, and why the last one was refused.
 	Refused map[object.Ref]health.Refusal
 	// LostAPIs are the versions of aggregated APIs whose Service or pods the simulation has deleted.
@@ -28,36 +28,36 @@ type Neighbours struct {
 }
 
 var (
-	_ controllers.Coverage  = (*Neighbours)(nil)
-	_ controllers.Discovery = (*Neighbours)(nil)
-	_ controllers.Moments   = (*Neighbours)(nil)
-	_ controllers.Health    = (*Neighbours)(nil)
+	_ controllers.Coverage  = (*Health)(nil)
+	_ controllers.Discovery = (*Health)(nil)
+	_ controllers.Moments   = (*Health)(nil)
+	_ controllers.Health    = (*Health)(nil)
 )
 
-// NewNeighbours returns the neighbours for a snapshot. around may be nil.
-func NewNeighbours(snap *snapshot.Snapshot, around *health.Assessment) *Neighbours {
-	return &Neighbours{Snapshot: snap, Around: around, Refused: map[object.Ref]health.Refusal{}}
+// NewHealth returns the health for a snapshot. assessment may be nil.
+func NewHealth(snap *snapshot.Snapshot, assessment *health.Assessment) *Health {
+	return &Health{Snapshot: snap, Assessment: assessment, Refused: map[object.Ref]health.Refusal{}}
 }
 
 // Hidden returns why the content of a namespace or a definition cannot be listed, if that blocks its
 // deletion: the conversion fails for every client.
-func (n *Neighbours) Hidden(o *object.Object) (health.Refusal, bool) {
+func (h *Health) Hidden(o *object.Object) (health.Refusal, bool) {
 	switch {
-	case n.Around == nil:
+	case h.Assessment == nil:
 	case o.Is(object.Namespace):
-		return n.Around.Unreadable(o.Name)
+		return h.Assessment.Unreadable(o.Name)
 	case o.Definition() != nil:
-		return n.Around.Cleanup(o)
+		return h.Assessment.Cleanup(o)
 	}
 	return health.Refusal{}, false
 }
 
 // Kubelet returns why the kubelet of a node does not end pods; empty if no reason is known.
-func (n *Neighbours) Kubelet(node string) string {
-	if n.Around == nil {
+func (h *Health) Kubelet(node string) string {
+	if h.Assessment == nil {
 		return ""
 	}
-	state, ready := n.Around.Node(node)
+	state, ready := h.Assessment.Node(node)
 	if state != health.NodeNotReady {
 		return ""
 	}
@@ -70,11 +70,11 @@ func (n *Neighbours) Kubelet(node string) string {
 
 // PodGC returns why pod GC has not removed a pod without a node; empty if no reason is known. A pod
 // that was not being deleted in the snapshot is never overdue.
-func (n *Neighbours) PodGC(pod *object.Object) string {
-	if n.Around == nil {
+func (h *Health) PodGC(pod *object.Object) string {
+	if h.Assessment == nil {
 		return ""
 	}
-	if seen := n.Snapshot.Find(pod.APIVersion, pod.Kind, pod.Namespace, pod.Name); seen == nil || !n.Around.Overdue(seen) {
+	if seen := h.Snapshot.Find(pod.APIVersion, pod.Kind, pod.Namespace, pod.Name); seen == nil || !h.Assessment.Overdue(seen) {
 		return ""
 	}
 	return "pod GC has not removed it for minutes"
@@ -82,12 +82,12 @@ func (n *Neighbours) PodGC(pod *object.Object) string {
 
 // Undiscovered lists the API versions that discovery lacks: those of the snapshot, those of
 // APIServices that do not answer, and LostAPIs.
-func (n *Neighbours) Undiscovered() []object.Undiscovered {
-	list := slices.Concat(n.Snapshot.Undiscovered(), n.LostAPIs)
-	if n.Around == nil {
+func (h *Health) Undiscovered() []object.Undiscovered {
+	list := slices.Concat(h.Snapshot.Undiscovered(), h.LostAPIs)
+	if h.Assessment == nil {
 		return list
 	}
-	for _, a := range n.Around.APIServices() {
+	for _, a := range h.Assessment.APIServices() {
 		version := object.Resource{Group: a.Group, Version: a.Version}.APIVersion()
 		list = slices.DeleteFunc(slices.Clone(list), func(u object.Undiscovered) bool { return u.APIVersion == version })
 		list = append(list, object.Undiscovered{APIVersion: version, Why: "APIService " + a.Name + " does not answer: " + health.Clip(a.Available.Message)})
@@ -96,15 +96,15 @@ func (n *Neighbours) Undiscovered() []object.Undiscovered {
 }
 
 // unanswered reports whether an APIService was seen that makes discovery fail.
-func (n *Neighbours) unanswered() bool { return n.Around != nil && len(n.Around.APIServices()) > 0 }
+func (h *Health) unanswered() bool { return h.Assessment != nil && len(h.Assessment.APIServices()) > 0 }
 
 // managed reports whether kube-controller-manager was seen to run.
-func (n *Neighbours) managed() bool {
-	if !n.asked && n.Around != nil {
-		n.runs = n.Around.ManagerRuns()
+func (h *Health) managed() bool {
+	if !h.asked && h.Assessment != nil {
+		h.runs = h.Assessment.ManagerRuns()
 	}
-	n.asked = true
-	return n.runs
+	h.asked = true
+	return h.runs
 }
 
 // namespaceRuns is what remains to be assumed about the namespace controller if the health of
@@ -112,37 +112,37 @@ func (n *Neighbours) managed() bool {
 const namespaceRuns = "the namespace controller runs"
 
 // ready reports whether a node was seen to be ready. It caches, because a node has many pods.
-func (n *Neighbours) ready(node string) bool {
-	yes, known := n.nodes[node]
+func (h *Health) ready(node string) bool {
+	yes, known := h.nodes[node]
 	if !known {
-		state, _ := n.Around.Node(node)
+		state, _ := h.Assessment.Node(node)
 		yes = state == health.NodeReady
-		if n.nodes == nil {
-			n.nodes = map[string]bool{}
+		if h.nodes == nil {
+			h.nodes = map[string]bool{}
 		}
-		n.nodes[node] = yes
+		h.nodes[node] = yes
 	}
 	return yes
 }
 
 // unseen returns the part of the assumption behind a controller's step that the snapshot does not
 // confirm; empty if it confirms all of it.
-func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
+func (h *Health) unseen(actor, assumption string, o *object.Object) string {
 	seen := false
 	switch {
-	case n.Around == nil:
+	case h.Assessment == nil:
 	case actor == controllers.KubeletName:
 		if pod := o.Pod(); pod != nil {
-			seen = n.ready(pod.NodeName)
+			seen = h.ready(pod.NodeName)
 		}
 	case actor == controllers.NamespaceName:
-		if n.unanswered() || n.Around.Obstructed() || n.Around.Discovered() && n.Around.Admitted() && n.Around.Converted() {
-			assumption, seen = namespaceRuns, n.managed()
+		if h.unanswered() || h.Assessment.Obstructed() || h.Assessment.Discovered() && h.Assessment.Admitted() && h.Assessment.Converted() {
+			assumption, seen = namespaceRuns, h.managed()
 		}
 	case actor == controllers.DefinitionName:
-		seen = n.Around.Converted()
+		seen = h.Assessment.Converted()
 	case actor == controllers.JobName, actor == controllers.EndpointsName:
-		seen = n.managed()
+		seen = h.managed()
 	}
 	if seen {
 		return ""
@@ -152,12 +152,12 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 
 // Recovery returns, as a clause after "once", the condition under which the collector will send what
 // it does not send now, or the API server will accept the writes that it refuses now.
-func (n *Neighbours) Recovery() string {
-	if n.Late != nil && n.Late.CollectorStopped {
+func (h *Health) Recovery() string {
+	if h.Overdue != nil && h.Overdue.CollectorStopped {
 		return "the garbage collector works again"
 	}
 	policies := 0
-	for _, r := range n.Refused {
+	for _, r := range h.Refused {
 		if r.Denial != nil {
 			policies++
 		}
@@ -165,7 +165,7 @@ func (n *Neighbours) Recovery() string {
 	switch {
 	case policies == 0:
 		return "the unreachable API recovers"
-	case policies == len(n.Refused) && n.Late == nil:
+	case policies == len(h.Refused) && h.Overdue == nil:
 		return "the admission policy allows it"
 	default:
 		return "the unreachable API recovers and the admission policy allows it"
@@ -173,4 +173,4 @@ func (n *Neighbours) Recovery() string {
 }
 
 // Obstructed reports whether webhooks are known that do not answer, or policies that may deny.
-func (n *Neighbours) Obstructed() bool { return n.Around != nil && n.Around.Obstructed() }
+func (h *Health) Obstructed() bool { return h.Assessment != nil && h.Assessment.Obstructed() }

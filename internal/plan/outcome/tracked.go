@@ -51,7 +51,7 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 			return nil
 		}
 	case report.Unknown:
-		if out.AlreadyHappening && tr.Changed == 0 && (tr.Awaited || reason.Code(out.Reason).Late() || j.openAsBefore(out)) {
+		if out.AlreadyHappening && tr.Changed == 0 && (tr.Awaited || reason.Code(out.Reason).Overdue() || j.openAsBefore(out)) {
 			return nil
 		}
 		out.AlreadyHappening = out.AlreadyHappening && (tr.Changed != 0 || j.Causes.Besides(tr))
@@ -127,7 +127,7 @@ func (j *Judge) unremarkable(tr *Track) bool {
 // judgeRefused handles a target that the server does not delete.
 func (j *Judge) judgeRefused(out *Outcome) {
 	out.Result, out.Reason, out.Detail = report.Kept, string(reason.RequestRefused), out.Track.Refused.Error()
-	if r, ok := j.Neighbours.Refused[out.Track.First.Ref]; ok && !r.Sure {
+	if r, ok := j.Health.Refused[out.Track.First.Ref]; ok && !r.Sure {
 		out.Detail = r.Text()
 		out.MarkUnknown(RefusedReason(r))
 	}
@@ -145,7 +145,7 @@ func (j *Judge) assume(out *Outcome) {
 	for _, actor := range []Word{out.Track.releasedBy, out.Track.RemovedBy} {
 		text, ok := j.assumption(j.Words.Text(actor))
 		if ok {
-			text = j.Neighbours.unseen(j.Words.Text(actor), text, out.Track.First)
+			text = j.Health.unseen(j.Words.Text(actor), text, out.Track.First)
 		}
 		if text != "" && !slices.Contains(out.Assumptions, text) {
 			out.Assumptions = append(out.Assumptions, text)
@@ -201,7 +201,7 @@ func (j *Judge) judgeWithheld(out *Outcome) {
 	ref := out.Track.First.Ref
 	why := j.Kept[ref]
 	out.Result, out.Reason, out.Because = report.Kept, string(why), j.goneOwners(out.Track.Decision)
-	if owner := j.Neighbours.Late.Owner(j.Server, ref); owner != nil && why.Late() && j.mayYetGo(ref) {
+	if owner := j.Health.Overdue.Owner(j.Server, ref); owner != nil && why.Overdue() && j.mayYetGo(ref) {
 		out.MarkUnknown(why)
 	}
 }
