@@ -145,6 +145,14 @@ const (
 	csvNamespaceLabel = "olm.owner.namespace"
 	csvKindLabel      = "olm.owner.kind"
 	copyLabel         = "olm.copiedFrom"
+	// bundleLabel and bundleNamespaceLabel have the name and namespace of a Bundle of Fleet, repoLabel and
+	// helmLabel the name of the GitRepo or HelmOp of a Bundle in the same namespace.
+	//
+	// Source: fleet, pkg/apis/fleet.cattle.io/v1alpha1/gitrepo_types.go, helmop_types.go.
+	bundleLabel          = "fleet.cattle.io/bundle-name"
+	bundleNamespaceLabel = "fleet.cattle.io/bundle-namespace"
+	repoLabel            = "fleet.cattle.io/repo-name"
+	helmLabel            = "fleet.cattle.io/fleet-helm-name"
 )
 
 // memberLabels are the labels of which one must be on an object that a deployer finds by its labels. The
@@ -160,7 +168,14 @@ var memberLabels = map[string]func(o *object.Object) bool{
 			object.ClusterRole, object.ClusterRoleBinding, object.MutatingWebhookConfiguration, object.ValidatingWebhookConfiguration,
 		}, o.Is)
 	},
-	copyLabel: func(o *object.Object) bool { return o.Kind == csvKind },
+	copyLabel:   func(o *object.Object) bool { return o.Kind == csvKind },
+	bundleLabel: func(o *object.Object) bool { return o.GroupKind() == fleetKind("BundleDeployment") },
+	repoLabel:   func(o *object.Object) bool { return o.GroupKind() == fleetKind("Bundle") },
+	helmLabel:   func(o *object.Object) bool { return o.GroupKind() == fleetKind("Bundle") },
+}
+
+func fleetKind(kind string) schema.GroupKind {
+	return schema.GroupKind{Group: "fleet.cattle.io", Kind: kind}
 }
 
 // FoundByLabel reports whether a deployer may delete an object that it finds by a label.
@@ -298,6 +313,31 @@ func (v *Inventories) cleanedUpWith(csv *object.Object) object.InventoryFacts {
 	})
 	f.Entries = append(f.Entries, copies.Entries...)
 	return f
+}
+
+// bundleDeploymentsOf returns the BundleDeployments of a Bundle.
+func (v *Inventories) bundleDeploymentsOf(bundle *object.Object) object.InventoryFacts {
+	return inventoryOf(v.labelledWith(bundleLabel, bundle.Name), func(o *object.Object) bool {
+		return o.Labels.Get(bundleNamespaceLabel) == bundle.Namespace
+	})
+}
+
+// bundlesWith returns a function that finds the Bundles with the name of an object in a label.
+func bundlesWith(label, unread string) func(*Inventories, *object.Object) object.InventoryFacts {
+	return func(v *Inventories, from *object.Object) object.InventoryFacts {
+		f := inventoryOf(v.labelledWith(label, from.Name), func(o *object.Object) bool { return o.Namespace == from.Namespace })
+		f.Unread = unread
+		return f
+	}
+}
+
+// appliedWith returns what an AppliedManifestWork owns, unless another one owns it, too.
+func (v *Inventories) appliedWith(work *object.Object) object.InventoryFacts {
+	return inventoryOf(v.ownedBy(work), func(o *object.Object) bool {
+		return !slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
+			return ref.UID != work.UID && ref.Kind == work.Kind && object.GroupOf(ref.APIVersion) == work.Group()
+		})
+	})
 }
 
 // bucketOf returns the ObjectBucket of a claim.

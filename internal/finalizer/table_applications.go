@@ -155,10 +155,12 @@ var ofDelivery = []Known{
 		"a workload that stays paused, and routes of a canary"},
 	{"fleet.cattle.io/gitrepo-finalizer", Operator, "GitRepo", "Fleet", "when its Bundles are deleted",
 		"Bundles, and what they have deployed"},
+	{"fleet.cattle.io/helmop-finalizer", Operator, "HelmOp", "Fleet", "when its Bundles are being deleted",
+		"Bundles, and what they have deployed"},
 	{"fleet.cattle.io/bundle-finalizer", Operator, "Bundle", "Fleet", "when its BundleDeployments are deleted",
 		"BundleDeployments, and what they have deployed"},
 	{"fleet.cattle.io/bundle-deployment-finalizer", Operator, "BundleDeployment", "Fleet", "when its content is released",
-		"unused Contents"},
+		"unused Contents, and what its agent has deployed in the cluster of its namespace"},
 
 	// Infrastructure as code.
 	{"*.app.terraform.io/finalizer", Cloud, "Workspace, Module, Project, AgentPool of HCP Terraform", "the operator of HCP Terraform", "when the external resource is deleted or kept, as its deletion policy says",
@@ -254,6 +256,8 @@ var ofPlatforms = []Known{
 		"roles and bindings of a deleted cluster"},
 	{"cluster.open-cluster-management.io/manifest-work-cleanup", Cloud, "ManifestWork", "the work agent of Open Cluster Management", "when what it has applied in the managed cluster is deleted",
 		"what it has applied in the managed cluster"},
+	{"cluster.open-cluster-management.io/applied-manifest-work-cleanup", Operator, "AppliedManifestWork", "the work agent of Open Cluster Management", "when what it has applied is deleted",
+		"what it has applied"},
 	{"work.open-cluster-management.io/manifest-work-cleanup", Operator, "ManifestWorkReplicaSet", "the work controller of Open Cluster Management", "when its ManifestWorks are deleted",
 		"ManifestWorks, and what they have applied"},
 	{"managedcluster-import-controller.open-cluster-management.io/cleanup", Cloud, "ManagedCluster", "the import controller of Open Cluster Management", "when the agent is removed from the managed cluster",

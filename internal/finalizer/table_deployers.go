@@ -128,6 +128,31 @@ var deployers = []Deployer{
 		members:   (*Inventories).cleanedUpWith,
 	},
 	{
+		Finalizers: []string{"fleet.cattle.io/gitrepo-finalizer"}, Waits: true,
+		Inventory: "Bundles with its name in the label `fleet.cattle.io/repo-name`, in its namespace",
+		Source:    "fleet, internal/cmd/controller/gitops/reconciler/gitjob_controller.go handleDelete",
+		members:   bundlesWith(repoLabel, "it also deletes its ImageScans, and its target namespace if its spec says so"),
+	},
+	{
+		Finalizers: []string{"fleet.cattle.io/helmop-finalizer"},
+		Inventory:  "Bundles with its name in the label `fleet.cattle.io/fleet-helm-name`, in its namespace",
+		Source:     "fleet, internal/cmd/controller/finalize/finalize.go PurgeBundles",
+		members:    bundlesWith(helmLabel, "it also deletes its target namespace if its spec says so"),
+	},
+	{
+		Finalizers: []string{"fleet.cattle.io/bundle-finalizer"}, Waits: true,
+		Inventory: "BundleDeployments with its name in the labels `fleet.cattle.io/bundle-name`, `bundle-namespace`",
+		Source:    "fleet, internal/cmd/controller/reconciler/bundle_controller.go handleDelete",
+		members:   (*Inventories).bundleDeploymentsOf,
+	},
+	{
+		Finalizers: []string{"cluster.open-cluster-management.io/applied-manifest-work-cleanup"}, Waits: true,
+		Inventory:  "objects with owner references to it, and to no other AppliedManifestWork",
+		Source:     "open-cluster-management.io/ocm, pkg/work/helper/helpers.go DeleteAppliedResources",
+		Assumption: "status.appliedResources of the AppliedManifestWork lists what it owns",
+		members:    (*Inventories).appliedWith,
+	},
+	{
 		// The Secret and the ConfigMap of the claim have owner references to it.
 		Kind: object.ObjectBucketClaim, Finalizers: []string{"objectbucket.io/finalizer"},
 		Inventory: "ObjectBucket `obc-NAMESPACE-NAME`",
@@ -164,7 +189,7 @@ func snapshotDeployer(kind object.Kind, field, function string, finalizers ...st
 var deleteOthers = []string{
 	// What was deployed or installed with the object.
 	"finalizers.kapp-ctrl.k14s.io/delete", "configsync.gke.io/reconciler", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
-	"fleet.cattle.io/gitrepo-finalizer", "fleet.cattle.io/bundle-finalizer", "fleet.cattle.io/bundle-deployment-finalizer",
+	"fleet.cattle.io/bundle-deployment-finalizer",
 	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release", "tektoninstallersets.operator.tekton.dev",
 	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
 	"foregroundDeleteKubeVirt", "kubevirt.io/foregroundDeleteKubeVirt", "kubevirt.io/hyperconverged", "storagecluster.ocs.openshift.io",

@@ -67,7 +67,9 @@ func (j *Judge) blockedByUsers(out *Outcome, o *object.Object) {
 			inUse++
 		}
 		for _, ref := range users {
-			out.Blocked.Dependents = append(out.Blocked.Dependents, ref)
+			if !slices.Contains(out.Blocked.Dependents, ref) { // several finalizers may wait for it
+				out.Blocked.Dependents = append(out.Blocked.Dependents, ref)
+			}
 		}
 	}
 	if inUse > 0 && inUse == len(out.Blocked.Finalizers) {
