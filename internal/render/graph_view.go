@@ -46,19 +46,14 @@ func newView(g *report.Graph) *view {
 		}
 	}
 	slices.SortStableFunc(v.nodes, func(a, b report.Node) int { return object.Compare(a.Ref, b.Ref) })
-	v.index()
-	v.connect(g.Edges)
-	return v
-}
-
-// index maps UIDs to vertices. If several vertices share a UID, edges use the observed one.
-func (v *view) index() {
-	for i := range v.nodes {
+	for i := range v.nodes { // if several vertices share a UID, edges use the observed one
 		uid := v.nodes[i].Ref.UID
 		if have, ok := v.byUID[uid]; !ok || !v.nodes[have].Observed && v.nodes[i].Observed {
 			v.byUID[uid] = i
 		}
 	}
+	v.connect(g.Edges)
+	return v
 }
 
 func (v *view) connect(edges []report.Edge) {

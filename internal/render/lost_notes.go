@@ -30,16 +30,12 @@ func (w *writer) lostFooter(l *lossIndex) {
 	if text := existsAgainText(s, l); text != "" {
 		w.prose(text, 2)
 	}
-	w.lostRemedies(l)
-	writeNotes(w, lostNotes(s, l))
-}
-
-func (w *writer) lostRemedies(l *lossIndex) {
 	for _, r := range l.Remedies {
 		w.line()
 		w.prose(remedyTitle(w.style, l, &r), 2)
 		w.command("  ", r)
 	}
+	writeNotes(w, lostNotes(s, l))
 }
 
 // remedyTitle returns the line above a command.

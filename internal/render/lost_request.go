@@ -97,7 +97,8 @@ func requestHeadline(s Style, l *lossIndex, r *report.LostRequest) string {
 	if t.orphaned > 0 {
 		text += "; " + plural(t.orphaned, "object") + pluralForm(t.orphaned, " stays without its owner", " stay without their owner")
 	}
-	if n == 1 && !l.tookInstances(r) && l.hidesInstances(r.Objects[0].Name, reason.CRDGone) {
+	tookInstances := slices.ContainsFunc(l.byRequest[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
+	if n == 1 && !tookInstances && l.hidesInstances(r.Objects[0].Name, reason.CRDGone) {
 		text += "; its instances were deleted, too, but the API server does not show them while the CRD is gone"
 	}
 	if more > 0 {
@@ -115,11 +116,6 @@ func (l *lossIndex) historyBeginsAfter(r *report.LostRequest) bool {
 	return slices.ContainsFunc(l.Limits, func(x report.HistoryLimit) bool {
 		return !uncountedResources[x.Resource+"."+object.GroupOf(x.APIVersion)] && x.From.Revision > r.At.Revision
 	})
-}
-
-// tookInstances reports whether any known loss is an instance that a deleted CRD took with it.
-func (l *lossIndex) tookInstances(r *report.LostRequest) bool {
-	return slices.ContainsFunc(l.byRequest[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
 }
 
 // crdOf returns the CRD that explains a gap by its deletion or change; empty for any other gap.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -128,29 +129,18 @@ func isPlainWord(word string) bool {
 		return false
 	}
 	bare := strings.Trim(word, `.,;:'"()/-?=`)
-	return bare != "" && !isCommit(bare) && !isIssueKey(bare) && !isListNumber(word)
+	return bare != "" && !linkedWord.MatchString(bare) && !listNumber.MatchString(word)
 }
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 
-// isCommit reports whether a word may be the hash of a commit.
-func isCommit(word string) bool {
-	const shortest = 7
-	return len(word) >= shortest && strings.Trim(word, hexDigits) == ""
-}
-
-// isIssueKey reports whether a word looks like GH-12.
-func isIssueKey(word string) bool {
-	key, number, found := strings.Cut(word, "-")
-	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && isDigit(rune(number[0]))
-}
-
-// isListNumber reports whether a word would start a list at the beginning of a line.
-func isListNumber(word string) bool {
-	rest := strings.TrimLeft(word, "0123456789")
-	return rest != word && (rest == "." || rest == ")")
-}
+var (
+	// linkedWord matches the hash of a commit, and the key of an issue such as GH-12.
+	linkedWord = regexp.MustCompile(`^[0-9a-fA-F]{7,}$|^[A-Zgh]*-[0-9]`)
+	// listNumber matches a word that would start a list at the beginning of a line.
+	listNumber = regexp.MustCompile(`^[0-9]+[.)]$`)
+)
 
 // inertName returns an escaped name as code. If it contains signs that end code or a table cell,
 // all signs become entities.

@@ -68,14 +68,12 @@ func nounOf(s Style, n int, apiVersion, kind string) string {
 		return noun
 	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
 		return noun + "es"
-	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !isVowel(noun[len(noun)-2]):
+	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !strings.ContainsRune("aeiou", rune(noun[len(noun)-2])):
 		return strings.TrimSuffix(noun, "y") + "ies"
 	default:
 		return noun + "s"
 	}
 }
-
-func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
 
 // withoutEvents leaves out Events that are deleted as a consequence: they expire anyway, and help
 // no decision. Targets and blocking Events stay.

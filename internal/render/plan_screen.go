@@ -133,7 +133,9 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 			}
 		}
 	}
-	held.sortRootsFirst()
+	slices.SortStableFunc(held.keys, func(a, b groupKey) int { // those that wait for others come last
+		return cmp.Or(object.TrueFirst(!held.waits[a], !held.waits[b]), len(held.of[b])-len(held.of[a]))
+	})
 	rest, hidden := otherCounts(p, caused)
 	list := []*part{
 		{label: blockedLabel(caused), items: held.items(s, at), maxLines: 6},
@@ -350,13 +352,6 @@ func (g *effectGroups) add(e *report.Effect, text string) {
 		}
 		g.waits[key] = true
 	}
-}
-
-// sortRootsFirst moves groups that wait for others to the end.
-func (g *effectGroups) sortRootsFirst() {
-	slices.SortStableFunc(g.keys, func(a, b groupKey) int {
-		return cmp.Or(object.TrueFirst(!g.waits[a], !g.waits[b]), len(g.of[b])-len(g.of[a]))
-	})
 }
 
 // items returns a text for each group: one object by name, several by kind. The namespace home is

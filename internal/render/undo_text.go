@@ -229,7 +229,11 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 	for i := 0; i < len(list); {
 		x := &list[i]
 		alike := 1
-		for i+alike < len(list) && sameSkip(x, &list[i+alike]) {
+		for i+alike < len(list) {
+			y := &list[i+alike]
+			if x.Message != y.Message || x.Object.Kind != y.Object.Kind || x.Object.APIVersion != y.Object.APIVersion || x.Object.Namespace != y.Object.Namespace {
+				break
+			}
 			alike++
 		}
 		if alike <= 3 {
@@ -244,11 +248,6 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 	}
 	dropCommonNamespace(t, list, func(x *report.UndoSkip) object.Ref { return x.Object })
 	return t
-}
-
-// sameSkip reports whether two objects have the same reason, kind and namespace.
-func sameSkip(a, b *report.UndoSkip) bool {
-	return a.Message == b.Message && a.Object.Kind == b.Object.Kind && a.Object.APIVersion == b.Object.APIVersion && a.Object.Namespace == b.Object.Namespace
 }
 
 func droppedTable(s Style, u *report.Undo) *table {
