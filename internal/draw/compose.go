@@ -89,7 +89,11 @@ func (f *figures) areas() (list []Area, of []int) {
 	var found numbers[Area]
 	of = make([]int, len(f.list))
 	for i := range f.list {
-		of[i] = found.number(f.list[i].area())
+		a := Area{Elsewhere: f.list[i].elsewhere}
+		if !a.Elsewhere {
+			a.Namespace = f.list[i].refs[0].Namespace
+		}
+		of[i] = found.number(a)
 	}
 	list = slices.Clone(found.list)
 	slices.SortFunc(list, func(a, b Area) int {
@@ -103,14 +107,6 @@ func (f *figures) areas() (list []Area, of []int) {
 		of[i] = place[n]
 	}
 	return list, of
-}
-
-// area returns the area of a figure.
-func (x *figure) area() Area {
-	if x.elsewhere {
-		return Area{Elsewhere: true}
-	}
-	return Area{Namespace: x.refs[0].Namespace}
 }
 
 func boxOf(x *figure) Box {

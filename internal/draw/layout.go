@@ -69,7 +69,11 @@ func arrange(in layoutInput) *layout {
 		return &layout{Width: 2 * margin, Height: 2 * margin}
 	}
 	g := newLayoutGraph(in)
-	f := newForest(g)
+	f := &forest{layoutGraph: g}
+	f.choose()
+	f.gather()
+	f.markTied()
+	f.settle()
 	f.place()
 	r := newRouter(f)
 	r.routeWithinAreas()

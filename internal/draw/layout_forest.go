@@ -17,15 +17,6 @@ type forest struct {
 	placement
 }
 
-func newForest(g *layoutGraph) *forest {
-	f := &forest{layoutGraph: g}
-	f.choose()
-	f.gather()
-	f.markTied()
-	f.settle()
-	return f
-}
-
 // choose selects for each box the owner furthest to the right, so that the line is short; among
 // equals the first.
 func (f *forest) choose() {

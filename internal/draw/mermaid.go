@@ -2,6 +2,7 @@ package draw
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	w.WriteString("%% " + escapeMermaid(s.Title) + "\nflowchart LR\n")
 	next := 0
 	for i := range s.Areas {
-		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + areaLabel(&s.Areas[i]) + "\"]\n")
+		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + cmp.Or(s.Areas[i].words(), "namespace "+escapeMermaid(s.Areas[i].Namespace)) + "\"]\n")
 		for ; next < len(s.Boxes) && s.Boxes[next].Area == i; next++ {
 			w.WriteString("    " + vertex(next, &s.Boxes[next]) + "\n")
 		}
@@ -39,13 +40,6 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 		w.WriteString("  " + classDef(e.Look) + "\n")
 	}
 	return w.Flush()
-}
-
-func areaLabel(a *Area) string {
-	if words := a.words(); words != "" {
-		return words
-	}
-	return "namespace " + escapeMermaid(a.Namespace)
 }
 
 // vertex returns a box, doubly framed if it is a target.
@@ -113,7 +107,7 @@ func classDef(l Look) string {
 func escapeMermaid(raw string) string {
 	var b strings.Builder
 	for _, r := range render.Escape(raw) {
-		if isHarmless(r) {
+		if r >= 0x80 || strings.ContainsRune(harmless, r) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString("#" + strconv.Itoa(int(r)) + ";")
@@ -122,10 +116,5 @@ func escapeMermaid(raw string) string {
 	return b.String()
 }
 
-func isHarmless(r rune) bool {
-	switch {
-	case r >= 0x80, 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-		return true
-	}
-	return strings.ContainsRune(" .,-/", r)
-}
+// harmless are the ASCII characters without a meaning in the language.
+const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-/"

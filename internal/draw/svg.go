@@ -31,7 +31,9 @@ func WriteSVG(out io.Writer, s *Scene) error {
 		w.box(i)
 	}
 	w.raw("</g>\n")
-	w.footer(h)
+	for i, line := range h.notes {
+		w.raw(`<text class="key" x="`).num(headInset).raw(`" y="`).num(h.height + w.scene.Height + noteStep*(i+1) - 6).raw(`">`).text(line).raw("</text>\n")
+	}
 	w.raw("</svg>\n")
 	return w.Flush()
 }
@@ -219,12 +221,6 @@ func (w *writer) key(k key) {
 		w.raw("</a>")
 	}
 	w.raw("\n")
-}
-
-func (w *writer) footer(h *head) {
-	for i, line := range h.notes {
-		w.raw(`<text class="key" x="`).num(headInset).raw(`" y="`).num(h.height + w.scene.Height + noteStep*(i+1) - 6).raw(`">`).text(line).raw("</text>\n")
-	}
 }
 
 // The colours that do not belong to a look.

@@ -135,10 +135,13 @@ func (w *writer) arrow(a *Arrow) {
 	w.raw("\n")
 }
 
+// path draws a line with round corners. Their radius is limited by the segments before and after them.
 func (w *writer) path(points []Point) {
 	w.raw("M").point(points[0])
 	for i := 1; i+1 < len(points); i++ {
-		w.bend(points[i-1], points[i], points[i+1])
+		before, at, after := points[i-1], points[i], points[i+1]
+		r := min(bendRadius, length(before, at)/2, length(at, after)/2)
+		w.raw("L").point(pointTowards(at, before, r)).raw("Q").point(at).raw(" ").point(pointTowards(at, after, r))
 	}
 	w.raw("L").point(points[len(points)-1])
 }
@@ -158,12 +161,6 @@ func isDashed(a *Arrow) bool {
 const blocks = "blocks"
 
 func (w *writer) point(p Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
-
-// bend draws a round corner. The radius is limited by the segments before and after it.
-func (w *writer) bend(before, at, after Point) {
-	r := min(bendRadius, length(before, at)/2, length(at, after)/2)
-	w.raw("L").point(pointTowards(at, before, r)).raw("Q").point(at).raw(" ").point(pointTowards(at, after, r))
-}
 
 func length(a, b Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
 
