@@ -45,11 +45,12 @@ func newCeilings(m *reach.Map, snap *snapshot.Snapshot, weights *scale) *ceiling
 	objects := snap.Objects
 	n := len(objects)
 	c := &ceilings{
-		reach: m, paths: pathsOf(m, snap), snap: snap, classes: weights.classes(objects), contains: make([]bool, n), group: make([]int32, n),
+		reach: m, paths: pathsOf(m, snap), snap: snap, classes: make([]class, n), contains: make([]bool, n), group: make([]int32, n),
 		tolls: map[int]report.Toll{}, touched: map[int][]int{}, seenIn: map[int]int32{},
 		taken: make([]int32, n), asked: make([]int32, n), left: make([]int32, n),
 	}
 	for i, o := range objects {
+		c.classes[i] = weights.class(o.Ref)
 		c.group[i] = int32(i)
 		c.contains[i] = c.leads[i] || contains(o)
 	}

@@ -36,7 +36,7 @@ func newScale(snap *snapshot.Snapshot, g *graph.Graph) *scale {
 	s := &scale{resources: snap.Resources, precious: map[object.Ref]bool{}}
 	above := aboveStorage(snap, g)
 	for same := range snap.ByKind() {
-		if !s.custom(same[0].Ref) {
+		if r, err := snap.Resources.For(same[0].APIVersion, same[0].Kind); err != nil || !r.Custom {
 			continue
 		}
 		for _, o := range same {
@@ -86,11 +86,6 @@ func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
 	return above
 }
 
-func (s *scale) custom(r object.Ref) bool {
-	resource, err := s.resources.For(r.APIVersion, r.Kind)
-	return err == nil && resource.Custom
-}
-
 // of returns the weight of an object.
 func (s *scale) of(r object.Ref) report.Toll { return weigh(s.class(r)) }
 
@@ -99,15 +94,6 @@ func (s *scale) class(r object.Ref) class {
 		return data
 	}
 	return builtIn(r)
-}
-
-// classes returns the classes of the objects of a snapshot, by position.
-func (s *scale) classes(objects []*object.Object) []class {
-	list := make([]class, len(objects))
-	for i, o := range objects {
-		list[i] = s.class(o.Ref)
-	}
-	return list
 }
 
 // builtIn returns data for the kinds that cannot be created again from the rest of the cluster.

@@ -225,12 +225,6 @@ func (i *inquiry) definition(o *object.Object) []end {
 	return nil
 }
 
-// needsManager reports whether only a controller in kube-controller-manager can release an object
-// that waits for nothing else.
-func needsManager(o *object.Object) bool {
-	return o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), health.OfManager)
-}
-
 // underWay handles an object that only waits for controllers that are not blocked.
 func (i *inquiry) underWay(o *object.Object) []end {
 	if !o.BeingDeleted() {
@@ -252,7 +246,9 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
 	}
-	if needsManager(o) && i.around.ManagerState() == report.FinalizerControllerUnknown {
+	// Only a controller in kube-controller-manager can release such an object, which waits for nothing else.
+	needsManager := o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), health.OfManager)
+	if needsManager && i.around.ManagerState() == report.FinalizerControllerUnknown {
 		e.code = reason.ManagerNotSeen
 		e.verdict = i.manager(o, &e)
 		e.chain[0].Waits = string(e.code)
