@@ -163,7 +163,12 @@ func (rd *reading) read(l *lexer) error {
 	if isJSON(l.buf[l.pos:l.end], rd.o.SkipText) {
 		return rd.readJSON(l)
 	}
-	return rd.readYAML(l)
+	for {
+		more, err := rd.documentYAML(l)
+		if err != nil || !more {
+			return err
+		}
+	}
 }
 
 // sniffed is the number of bytes that are inspected to recognise the format.

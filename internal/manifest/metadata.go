@@ -252,16 +252,12 @@ func (l *lexer) owner(it *item, owner *ownerSpans) error {
 		case text != nil:
 			return l.string(it, text, field)
 		case flag != nil:
-			return l.flag(flag, field)
+			value, ok, err := l.boolean(field)
+			if ok {
+				*flag = object.FlagOf(&value)
+			}
+			return err
 		}
 		return l.skip()
 	})
-}
-
-func (l *lexer) flag(to *object.Flag, name string) error {
-	value, ok, err := l.boolean(name)
-	if ok {
-		*to = object.FlagOf(&value)
-	}
-	return err
 }

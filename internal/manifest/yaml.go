@@ -65,16 +65,6 @@ func boundaryOf(line []byte) boundary {
 	}
 }
 
-// readYAML reads YAML documents, one after the other.
-func (rd *reading) readYAML(l *lexer) error {
-	for {
-		more, err := rd.documentYAML(l)
-		if err != nil || !more {
-			return err
-		}
-	}
-}
-
 // documentYAML reads the next document. more is false at the end of the input.
 func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
 	more, err = rd.skipHead(l)

@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -146,22 +148,15 @@ func members(n *yaml.Node) []yamlMember {
 func isText(n *yaml.Node) bool {
 	switch n.ShortTag() {
 	case "!!str":
-		return n.Style != 0 || !oldBoolean(n.Value)
+		return n.Style != 0 || !slices.Contains(oldBooleans, n.Value)
 	case "!!timestamp":
 		return true
 	}
 	return false
 }
 
-// oldBoolean reports whether the plain scalar s is a boolean in YAML 1.1.
-func oldBoolean(s string) bool {
-	switch s {
-	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON",
-		"n", "N", "no", "No", "NO", "off", "Off", "OFF":
-		return true
-	}
-	return false
-}
+// oldBooleans are the plain scalars that are booleans in YAML 1.1, besides those of YAML 1.2.
+var oldBooleans = strings.Fields("y Y yes Yes YES on On ON n N no No NO off Off OFF")
 
 // scalar appends a scalar. A value without a JSON form becomes one of a type that no field has.
 func (c *converter) scalar(n *yaml.Node) {
