@@ -112,7 +112,7 @@ func looksLikeDiscovery(start []byte) bool {
 
 // readDocument reads a small document that is no list of objects.
 func (r *reader) readDocument(in *input, l location, content io.Reader) error {
-	raw, err := readAll(content, r.limits.documentBytes(), "a document that is not a list of objects")
+	raw, err := readAll(content, r.limits.scaled(16<<20), "a document that is not a list of objects")
 	if err != nil {
 		return err
 	}

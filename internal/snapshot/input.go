@@ -57,7 +57,11 @@ func (r *reader) readInput(path string) error {
 	before, problems := r.amount(), len(r.problems)
 	err := r.openInput(in, path)
 	if err == nil && r.amount() == before && len(in.sightings) == 0 && len(r.problems) == problems {
-		r.passed.nothing(in)
+		why := "it holds no Kubernetes objects"
+		if in.files > 0 {
+			why = fmt.Sprintf("none of its %d files is one of Kubernetes objects", in.files)
+		}
+		r.passed.inputs = append(r.passed.inputs, unread{in.name, why})
 	}
 	if err != nil {
 		if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) || errors.Is(err, fs.ErrNotExist) {

@@ -57,12 +57,6 @@ func (l Limits) scaled(usual int64) int {
 // valueBytes bounds one value, line or archive that is held in memory as it is.
 func (l Limits) valueBytes() int { return l.scaled(64 << 20) }
 
-// documentBytes bounds a document that is read in one piece.
-func (l Limits) documentBytes() int { return l.scaled(16 << 20) }
-
-// decodedBytes bounds the decoded form of a text that is read in one piece.
-func (l Limits) decodedBytes() int { return l.scaled(96 << 20) }
-
 // directoryBytes bounds the directory of a zip archive. Its parsed form is about ten times as
 // large.
 func (l Limits) directoryBytes() int { return l.scaled(8 << 20) }
@@ -219,7 +213,7 @@ func readAll(r io.Reader, limit int, what string) ([]byte, error) {
 
 // checkDecoding returns an error for a JSON text that could become too large by decoding.
 func (l Limits) checkDecoding(text []byte) error {
-	if most := l.decodedBytes(); manifest.Weight(text) > int64(most) {
+	if most := l.scaled(96 << 20); manifest.Weight(text) > int64(most) {
 		return manifest.AboveLimit(most, "what a text that is read in one piece may become")
 	}
 	return nil

@@ -46,7 +46,6 @@ type failure struct {
 type judge struct {
 	resources *object.Resources
 	coverage  *Coverage
-	problems  *[]Problem
 
 	doubted []doubted
 	// ending are lists that end like one that was cut off.
@@ -204,16 +203,6 @@ func (j *judge) ends() {
 	}
 }
 
-// close records the problems that were counted.
-func (j *judge) close() {
-	if j.misnamedFiles > 1 {
-		j.firstMisnamed.Message += fmt.Sprintf("; %d more files have the same flaw", j.misnamedFiles-1)
-	}
-	if j.misnamedFiles > 0 {
-		*j.problems = append(*j.problems, j.firstMisnamed)
-	}
-}
-
 func (j *judge) resource(t typeName) (object.Resource, bool) {
 	r, err := j.resources.For(t.apiVersion, t.kind)
 	return r, err == nil && r.Served()
@@ -309,7 +298,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if discovered == nil {
 		resources = r.documents.server(r.source, r.seen).served(resources, r.seen)
 	}
-	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
+	j := &judge{resources: resources, coverage: coverage}
 	for _, list := range r.sightings {
 		j.list(list)
 	}
@@ -329,7 +318,12 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	for _, d := range j.doubted {
 		j.doubt(d)
 	}
-	j.close()
+	if j.misnamedFiles > 1 {
+		j.firstMisnamed.Message += fmt.Sprintf("; %d more files have the same flaw", j.misnamedFiles-1)
+	}
+	if j.misnamedFiles > 0 {
+		r.problems = append(r.problems, j.firstMisnamed)
+	}
 	r.problems = append(r.problems, r.passed.remarks()...)
 	r.source.Files = append(r.source.Files, paths...)
 	r.at(Source{TakenAt: r.options.TakenAt}.Seconds())

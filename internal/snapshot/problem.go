@@ -114,15 +114,6 @@ func (p *passed) merge(one *passed) {
 	p.documents += one.documents
 }
 
-// nothing records an input without any content.
-func (p *passed) nothing(in *input) {
-	why := "it holds no Kubernetes objects"
-	if in.files > 0 {
-		why = fmt.Sprintf("none of its %d files is one of Kubernetes objects", in.files)
-	}
-	p.inputs = append(p.inputs, unread{in.name, why})
-}
-
 // refusal returns an error if all inputs are without content.
 func (p *passed) refusal(inputs int) error {
 	if len(p.inputs) < inputs {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -210,17 +209,12 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 		*discovered = &object.Resources{}
 	}
 	for _, res := range s.Resources.All() {
-		if !hasVersion(*discovered, res) {
+		_, known := (*discovered).Preferred(res.GroupResource())
+		same := func(have object.Resource) bool {
+			return have.GroupResource() == res.GroupResource() && have.Version == res.Version
+		}
+		if !known || !slices.ContainsFunc((*discovered).All(), same) {
 			(*discovered).Add(res)
 		}
 	}
-}
-
-func hasVersion(rs *object.Resources, r object.Resource) bool {
-	if _, ok := rs.Preferred(schema.GroupResource{Group: r.Group, Resource: r.Name}); !ok {
-		return false
-	}
-	return slices.ContainsFunc(rs.All(), func(have object.Resource) bool {
-		return have.Group == r.Group && have.Version == r.Version && have.Name == r.Name
-	})
 }

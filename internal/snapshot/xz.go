@@ -245,7 +245,7 @@ func (x *xzReader) endBlock() error {
 	if block.packed >= 0 && uint64(block.packed) != packed || block.unpacked >= 0 && uint64(block.unpacked) != block.size {
 		return errXZ
 	}
-	if err := x.padding(packed); err != nil {
+	if err := padding(x.in, packed); err != nil {
 		return err
 	}
 	want := block.check.Sum(nil)
@@ -273,9 +273,9 @@ func addRecord(sum, packed, unpacked uint64) uint64 {
 }
 
 // padding reads the zeros after n bytes.
-func (x *xzReader) padding(n uint64) error {
+func padding(from io.ByteReader, n uint64) error {
 	for ; n%4 != 0; n++ {
-		if b, err := x.in.ReadByte(); err != nil || b != 0 {
+		if b, err := from.ReadByte(); err != nil || b != 0 {
 			return errors.Join(err, errXZ)
 		}
 	}
@@ -317,10 +317,8 @@ func (x *xzReader) index() error {
 		}
 		records = addRecord(records, packed, unpacked)
 	}
-	for s.n%4 != 0 {
-		if b, err := s.ReadByte(); err != nil || b != 0 {
-			return errors.Join(err, errXZ)
-		}
+	if err := padding(s, s.n); err != nil {
+		return err
 	}
 	var sum [4]byte
 	if _, err := io.ReadFull(x.in, sum[:]); err != nil {
