@@ -130,7 +130,11 @@ func (s *Assessment) denialByUsage(w Write, r object.Resource) *Denial {
 			continue
 		}
 		d := &Denial{By: u.Ref, Message: u.text(), Open: GuardOpen}
-		if sure && (w.First || s.isPermanent(u)) {
+		ref := s.Known(u.Ref)
+		o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		// No other deletion can remove such a Usage.
+		permanent := o != nil && len(o.Owners) == 0 && !o.BeingDeleted() && o.Namespace == ""
+		if sure && (w.First || permanent) {
 			d.Open, d.Message = Decided, d.Message+"; webhook "+hook.Name+" refuses to delete it"
 		}
 		return d
@@ -140,14 +144,6 @@ func (s *Assessment) denialByUsage(w Write, r object.Resource) *Denial {
 		return nil
 	}
 	return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "the label " + inUseLabel + " says that a Usage of Crossplane names it, and no such Usage was read"}
-}
-
-// isPermanent reports whether no other deletion can remove a Usage: it is cluster-scoped, has no
-// owner and is not being deleted.
-func (s *Assessment) isPermanent(u *InUse) bool {
-	ref := s.Known(u.Ref)
-	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	return o != nil && len(o.Owners) == 0 && !o.BeingDeleted() && o.Namespace == ""
 }
 
 // usagesSeen reports whether the snapshot has all Usages of each served kind.
