@@ -36,9 +36,9 @@ type checker struct {
 
 // Check lists the owner references that the collector would misunderstand, or that put their
 // object at risk. If the snapshot lacks an owner, that is a warning, never an error. namespace
-// limits the check to the references of its objects; empty for all. With evidence in around, it also lists
+// limits the check to the references of its objects; empty for all. With evidence in judged, it also lists
 // other fields that name an object that does not exist; nil for owner references only.
-func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string, around *health.Assessment) (*report.Diagnosis, error) {
+func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string, judged *health.Assessment) (*report.Diagnosis, error) {
 	c := &checker{Answer: Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
 	c.collector, c.world = plan.Open(part, engine.Upstream)
@@ -60,7 +60,7 @@ func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string, aroun
 	}
 	c.cycles()
 	c.problems()
-	unread := c.fields(around)
+	unread := c.fields(judged)
 	d := c.Document()
 	d.Gaps, d.Complete = append(d.Gaps, unread...), d.Complete && len(unread) == 0
 	d.Source.VersionDifferences = differences(snap, d.Findings)
@@ -171,12 +171,12 @@ func (c *checker) problems() {
 }
 
 // fields adds findings for fields that name an object that does not exist. It returns the lists that may
-// hold more. around may be nil.
-func (c *checker) fields(around *health.Assessment) []report.Gap {
-	if around == nil {
+// hold more. judged may be nil.
+func (c *checker) fields(judged *health.Assessment) []report.Gap {
+	if judged == nil {
 		return nil
 	}
-	list, count, unread := plan.Dangling(c.Snapshot, around, c.Namespace, &c.Unseen)
+	list, count, unread := plan.Dangling(c.Snapshot, judged, c.Namespace, &c.Unseen)
 	c.Summary.FieldReferences = count
 	for i := range list {
 		b := &list[i]

@@ -147,7 +147,7 @@ func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
 	r.problems = append(r.problems, one.problems...)
 	r.at(one.moment)
 	r.kubelets.merge(one.kubelets)
-	r.passed.merge(&one.passed)
+	r.skipped.merge(&one.skipped)
 	r.stored = append(r.stored, one.stored...)
 	r.readBack += one.readBack
 	r.revisionRead = r.revisionRead || one.revisionRead

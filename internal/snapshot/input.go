@@ -61,7 +61,7 @@ func (r *reader) readInput(path string) error {
 		if in.files > 0 {
 			why = fmt.Sprintf("none of its %d files is one of Kubernetes objects", in.files)
 		}
-		r.passed.inputs = append(r.passed.inputs, unread{in.name, why})
+		r.skipped.inputs = append(r.skipped.inputs, unread{in.name, why})
 	}
 	if err != nil {
 		if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) || errors.Is(err, fs.ErrNotExist) {

@@ -324,7 +324,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if j.misnamedFiles > 0 {
 		r.problems = append(r.problems, j.firstMisnamed)
 	}
-	r.problems = append(r.problems, r.passed.remarks()...)
+	r.problems = append(r.problems, r.skipped.remarks()...)
 	r.source.Files = append(r.source.Files, paths...)
 	r.at(Source{TakenAt: r.options.TakenAt}.Seconds())
 	r.source.TakenAt = cmp.Or(r.options.TakenAt, r.source.TakenAt)

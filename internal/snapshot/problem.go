@@ -85,9 +85,9 @@ func printable(r object.Ref) string {
 	return s
 }
 
-// passed counts the skipped documents, which are not objects, and has the inputs without any other
+// skipped counts the skipped documents, which are not objects, and has the inputs without any other
 // content. They prove nothing and don't stop the reading.
-type passed struct {
+type skipped struct {
 	// documents is the number of skipped documents. first is the position of the first one, in the
 	// order of file names, and why it was skipped.
 	documents int
@@ -99,7 +99,7 @@ type passed struct {
 // unread is an input without any content.
 type unread struct{ name, why string }
 
-func (p *passed) add(what string) {
+func (p *skipped) add(what string) {
 	p.documents++
 	if p.documents == 1 || what < p.first {
 		p.first = what
@@ -107,7 +107,7 @@ func (p *passed) add(what string) {
 }
 
 // merge adds the skipped documents of another file.
-func (p *passed) merge(one *passed) {
+func (p *skipped) merge(one *skipped) {
 	if one.documents > 0 && (p.documents == 0 || one.first < p.first) {
 		p.first = one.first
 	}
@@ -115,7 +115,7 @@ func (p *passed) merge(one *passed) {
 }
 
 // refusal returns an error if all inputs are without content.
-func (p *passed) refusal(inputs int) error {
+func (p *skipped) refusal(inputs int) error {
 	if len(p.inputs) < inputs {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (p *passed) refusal(inputs int) error {
 }
 
 // remarks returns the problems for skipped documents and inputs.
-func (p *passed) remarks() []Problem {
+func (p *skipped) remarks() []Problem {
 	var problems []Problem
 	for _, in := range p.inputs {
 		problems = append(problems, Problem{Kind: NoObject, File: in.name, Message: in.name + ": " + in.why})

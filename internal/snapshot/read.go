@@ -66,7 +66,7 @@ func (r *reader) readAll(paths []string) (*Snapshot, error) {
 	if r.options.Revision != 0 && !r.revisionRead {
 		return nil, errors.New("only etcd snapshots have revisions, and none was given")
 	}
-	if err := r.passed.refusal(len(paths)); err != nil {
+	if err := r.skipped.refusal(len(paths)); err != nil {
 		return nil, err
 	}
 	s, err := r.snapshot(paths)
@@ -96,7 +96,7 @@ type reader struct {
 	moment int64
 	// kubelets are the versions in the Nodes.
 	kubelets kubelets
-	passed   passed
+	skipped  skipped
 	// runs and bundles are those that were read completely.
 	runs    []*sonobuoyRun
 	bundles []*bundleRun
@@ -222,7 +222,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	options.Interner, options.Limits = r.intern, r.limits.reading(r.reserve)
 	err := manifest.Read(content, options, h)
 	if l.role == perhapsObjects && len(r.objects) == have && f.documents == 0 && isNoObject(err) {
-		r.passed.add(err.Error())
+		r.skipped.add(err.Error())
 		r.ignore()
 		return nil
 	}
@@ -381,7 +381,7 @@ func (f *fileReading) list(l manifest.List) error {
 
 func (f *fileReading) foreign(at manifest.Position, what string) error {
 	f.foreigners++
-	f.reader.passed.add(at.String() + ": " + what)
+	f.reader.skipped.add(at.String() + ": " + what)
 	return nil
 }
 

@@ -177,7 +177,7 @@ func checkTrailer(lines *lineReader, objects int) error {
 // onlyStored returns the snapshot that was read back if it is the only content; nil otherwise.
 func (r *reader) onlyStored() *Snapshot {
 	if len(r.stored) != 1 || len(r.objects) > 0 || len(r.sightings) > 0 || len(r.failed) > 0 ||
-		len(r.problems) > 0 || len(r.passed.remarks()) > 0 || len(r.documents.lists) > 0 || r.source.KubernetesVersion != "" {
+		len(r.problems) > 0 || len(r.skipped.remarks()) > 0 || len(r.documents.lists) > 0 || r.source.KubernetesVersion != "" {
 		return nil
 	}
 	return r.stored[0]

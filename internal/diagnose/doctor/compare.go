@@ -40,7 +40,7 @@ func (e *examiner) compare() {
 	}
 	var common []difference
 	for i, read := range b.Read {
-		c := comparer{sight: e.now, theirs: indexed(read)}
+		c := comparer{observed: e.now, theirs: indexed(read)}
 		if e.options.At != 0 {
 			c.newest = e.options.At - settled
 		}
@@ -109,7 +109,7 @@ func (t *theirGraph) missing(uid types.UID) bool {
 
 // comparer compares one reading with the snapshot.
 type comparer struct {
-	*sight
+	*observed
 	theirs *theirGraph
 	// Changes after newest, in seconds since 1970, may not be in the graph yet. With 0, all are in it.
 	newest   int64

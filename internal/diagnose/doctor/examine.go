@@ -48,7 +48,7 @@ func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.C
 	if o.Lease == nil {
 		o.Lease = leaseIn(o.Health, o.At)
 	}
-	e := &examiner{options: o, now: newSight(snap)}
+	e := &examiner{options: o, now: observe(snap)}
 	if o.Earlier != nil {
 		if err := e.lookBack(); err != nil {
 			return nil, err
@@ -72,22 +72,22 @@ func Examine(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.C
 	return e.checkup(), nil
 }
 
-// sight is a snapshot with a collector that has just observed it.
-type sight struct {
+// observed is a snapshot with a collector that has just observed it.
+type observed struct {
 	snap      *snapshot.Snapshot
 	collector *engine.Collector
 	world     engine.World
 }
 
-func newSight(snap *snapshot.Snapshot) *sight {
-	s := &sight{snap: snap}
+func observe(snap *snapshot.Snapshot) *observed {
+	s := &observed{snap: snap}
 	s.collector, s.world = plan.Open(snap, engine.Upstream)
 	return s
 }
 
 // next returns what the collector would do about an object now; false if it does not watch the
 // object.
-func (s *sight) next(ctx context.Context, o *object.Object) (engine.Decision, bool) {
+func (s *observed) next(ctx context.Context, o *object.Object) (engine.Decision, bool) {
 	a, ok := s.collector.Inspect(o.UID)
 	if !ok || a.Ref != o.Ref || a.Virtual {
 		return engine.Decision{}, false
@@ -97,7 +97,7 @@ func (s *sight) next(ctx context.Context, o *object.Object) (engine.Decision, bo
 
 // same returns the object in this snapshot that is the same as one of another snapshot; nil if there
 // is none, or if its owners differ.
-func (s *sight) same(o *object.Object) *object.Object {
+func (s *observed) same(o *object.Object) *object.Object {
 	then := s.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 	if then == nil || then.UID != o.UID || !slices.Equal(then.Owners, o.Owners) {
 		return nil
@@ -108,8 +108,8 @@ func (s *sight) same(o *object.Object) *object.Object {
 // examiner examines one snapshot.
 type examiner struct {
 	options  Options
-	now      *sight
-	before   *sight // nil without an earlier snapshot
+	now      *observed
+	before   *observed // nil without an earlier snapshot
 	findings []report.Finding
 	summary  report.FindingSummary
 	// unseen: a question could not be answered because something was not covered.
@@ -130,7 +130,7 @@ func (e *examiner) lookBack() error {
 	case e.options.EarlierAt >= e.options.At:
 		return errors.New("the earlier dump is not earlier")
 	}
-	e.before = newSight(e.options.Earlier)
+	e.before = observe(e.options.Earlier)
 	return nil
 }
 

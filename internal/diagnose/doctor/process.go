@@ -49,15 +49,15 @@ func (l *Lease) holderState() object.HolderState {
 }
 
 // leaseIn returns the lease in a dump; nil if the dump does not show whether there is one.
-func leaseIn(around *health.Assessment, at int64) *Lease {
-	if around == nil {
+func leaseIn(judged *health.Assessment, at int64) *Lease {
+	if judged == nil {
 		return nil
 	}
-	seen, slack := around.ManagerLease()
+	seen, slack := judged.ManagerLease()
 	switch {
 	case seen != nil:
 		return &Lease{Holder: seen.Holder, Renewed: seen.Renewed, Read: at, Duration: seen.Duration, Slack: slack}
-	case around.ManagerState() == report.FinalizerControllerUnknown:
+	case judged.ManagerState() == report.FinalizerControllerUnknown:
 		return &Lease{State: LeaseNotThere}
 	}
 	return nil

@@ -81,7 +81,7 @@ func (t *taking) by(ctx context.Context, x *object.Object, above int) ([]report.
 			part = t.reach.Part(x, t.target)
 		}
 		t.cost += costOf(part, above)
-		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target, t.around)
+		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target, t.health)
 		if err != nil {
 			return nil, err
 		}

@@ -44,8 +44,8 @@ type question struct {
 	undecided bool
 	// goes: the object is deleted in the end without any request.
 	goes bool
-	// around is the health of controllers and APIs; nil if unknown.
-	around *health.Assessment
+	// health is the health of controllers and APIs; nil if unknown.
+	health *health.Assessment
 }
 
 // Object explains one object. It returns an error if the object is not in the snapshot, or if a
@@ -55,7 +55,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if target == nil {
 		return nil, fmt.Errorf("%s is not in the snapshot", ref)
 	}
-	q := &question{snap: snap, target: target, around: o.Health}
+	q := &question{snap: snap, target: target, health: o.Health}
 	q.collector = plan.Start(snap, engine.Upstream)
 	e := &report.Explanation{
 		Header: report.HeaderOf("Explanation"), Source: plan.SourceOf(snap), Object: target.Ref,
@@ -98,7 +98,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 }
 
 func (q *question) answer(ctx context.Context, o Options, e *report.Explanation) error {
-	effect, err := plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around) // without any request
+	effect, err := plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.health) // without any request
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (q *question) surround(e *report.Explanation) {
 		e.UsedBy = podsOf(q.snap, q.target)
 	}
 	if !q.target.BeingDeleted() { // nothing should use it any more
-		e.Referrers, e.UnreadReferrers = plan.ReferrersOf(q.snap, q.around, q.target)
+		e.Referrers, e.UnreadReferrers = plan.ReferrersOf(q.snap, q.health, q.target)
 	}
 	if s, ok := plan.StorageOf(q.snap, q.target); ok {
 		e.Storage = &s

@@ -84,17 +84,17 @@ func (q *question) lookAtUsers() []report.Remedy {
 
 // drains returns what a drain of the target waits for, if it is a cordoned node.
 func (q *question) drains() []health.Eviction {
-	if q.around == nil || !q.target.Is(object.Node) || !q.around.Cordoned(q.target.Name) {
+	if q.health == nil || !q.target.Is(object.Node) || !q.health.Cordoned(q.target.Name) {
 		return nil
 	}
-	return q.around.Evictions(q.target.Name)
+	return q.health.Evictions(q.target.Name)
 }
 
 // lookAtBudgets returns commands that show the budgets that a drain of the target waits for.
 func (q *question) lookAtBudgets() []report.Remedy {
 	var remedies []report.Remedy
 	for _, x := range q.drains() {
-		show := report.Act{Action: report.Describe, Target: q.around.Known(x.Budget.Ref)}
+		show := report.Act{Action: report.Describe, Target: q.health.Known(x.Budget.Ref)}
 		remedies = append(remedies, show.Remedy("shows which pods it counts, and which of them are not ready: "+x.Pod.Ref.ShortName()+" can't be evicted"))
 	}
 	return remedies
@@ -141,7 +141,7 @@ func (q *question) missingTypes(e *report.Explanation) string {
 func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, policy := range []engine.Policy{engine.Background, engine.OrphanPolicy} {
-		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{Health: q.around, Record: plan.RecordRequests})
+		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{Health: q.health, Record: plan.RecordRequests})
 		if err != nil {
 			return nil, err
 		}

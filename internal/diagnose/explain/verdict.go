@@ -81,8 +81,8 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	name := from.Finalizers()[slices.IndexFunc(from.Finalizers(), func(name string) bool { return finalizer.DeployerOf(from.Ref, name) != nil })]
 	by, _ := plan.RemovedBy(name)
 	state := report.FinalizerControllerUnknown
-	if q.around != nil {
-		state = q.around.Controller(from, name).State
+	if q.health != nil {
+		state = q.health.Controller(from, name).State
 	}
 	e.Verdict, e.Reason = report.Undecidable, string(reason.Undeployed)
 	e.Message = from.FullName() + ", which lists it, is being deleted: "
@@ -119,7 +119,7 @@ func (q *question) unserved() string {
 func (q *question) liveMessage(effect report.Effect) string {
 	solid := q.ownersOf(engine.Existing)
 	if drain := q.drains(); len(drain) > 0 {
-		known := q.around.Known(drain[0].Budget.Ref)
+		known := q.health.Known(drain[0].Budget.Ref)
 		return "it is cordoned, and " + drain[0].Text(known)
 	}
 	switch {
@@ -269,7 +269,7 @@ func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.
 	if !q.target.BeingDeleted() || effect.Outcome != report.Blocked && effect.Outcome != report.Unknown {
 		return nil, nil
 	}
-	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Health: q.around, Record: plan.RecordRequests})
+	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Health: q.health, Record: plan.RecordRequests})
 	if err != nil {
 		return nil, err
 	}

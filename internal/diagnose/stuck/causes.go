@@ -150,7 +150,7 @@ func (i *inquiry) tokens(o *object.Object) []end {
 // ProcessDiscoverResourcesErr, ProcessContentTotals, makeDeleteContentCondition.
 // Rule: spec §5.4.
 func (i *inquiry) namespace(o *object.Object) []end {
-	list := i.around.ConditionsOfNamespace(o.Name)
+	list := i.health.ConditionsOfNamespace(o.Name)
 	var ends []end
 	discovery, _ := health.Find(list, "NamespaceDeletionDiscoveryFailure")
 	// The condition is of the last try. What the next try meets matters more.
@@ -173,7 +173,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 
 // remaining adds the conditions of a namespace about its remaining content.
 func (i *inquiry) remaining(o *object.Object, e *end) {
-	list := i.around.ConditionsOfNamespace(o.Name)
+	list := i.health.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := health.Find(list, typ); c.True() {
 			e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
@@ -215,7 +215,7 @@ func (i *inquiry) definition(o *object.Object) []end {
 		}
 		c, _ := health.Find(d.Conditions, "Terminating")
 		fails := c.True() && c.Reason == "InstanceDeletionFailed"
-		if why, broken := i.around.Broken(d.Conversion); broken && (fails || i.around.Overdue(o)) {
+		if why, broken := i.health.Broken(d.Conversion); broken && (fails || i.health.Overdue(o)) {
 			return []end{i.conversionEnd(o, d, why)}
 		}
 		if fails {
@@ -248,7 +248,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	}
 	// Only a controller in kube-controller-manager can release such an object, which waits for nothing else.
 	needsManager := o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), health.OfManager)
-	if needsManager && i.around.ManagerState() == report.FinalizerControllerUnknown {
+	if needsManager && i.health.ManagerState() == report.FinalizerControllerUnknown {
 		e.code = reason.ManagerNotSeen
 		e.verdict = i.manager(o, &e)
 		e.chain[0].Waits = string(e.code)
@@ -267,12 +267,12 @@ const retryText = "60s"
 // known to be down. A condition is of the last try. If discovery works now, the next try succeeds
 // without help.
 func (i *inquiry) discoveryFailed(o *object.Object, c health.Condition) end {
-	if !i.around.DiscoveryWorks() {
+	if !i.health.DiscoveryWorks() {
 		return i.failing(o, reason.NamespaceDeletionFails, c)
 	}
 	const retries = "at the next retry of the namespace controller"
 	e := endAt(o, reason.UnderWay)
-	manager := i.around.Manager(o)
+	manager := i.health.Manager(o)
 	e.verdict, e.proof = manager.State, append(e.proof, manager.Proof...)
 	e.prove(reason.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
 	e.prove(reason.DiscoveryWorks, nil, "every group is discovered now, and no aggregated API is known to be down")

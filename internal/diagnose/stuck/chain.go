@@ -134,7 +134,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if len(ends) > 0 {
 		return ends
 	}
-	if o.Is(object.CRD) && i.around.Overdue(o) && (reason.Code(e.Reason) != reason.ContentNotCovered || servesNothing(o)) {
+	if o.Is(object.CRD) && i.health.Overdue(o) && (reason.Code(e.Reason) != reason.ContentNotCovered || servesNothing(o)) {
 		x := endAt(o, reason.CRDCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
@@ -185,7 +185,7 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 		e.detail = "it has no finalizers, which may have been cut out, or it is gone by now"
 	}
 	if o.Is(object.Namespace) {
-		if resources := i.around.Remaining(o.Name); len(resources) > 0 {
+		if resources := i.health.Remaining(o.Name); len(resources) > 0 {
 			e.detail = "the namespace controller has last found " + strings.Join(resources, ", ")
 			show := report.Act{Action: report.ShowKinds, Kinds: strings.Join(resources, ","), Target: object.Ref{Namespace: o.Name}}
 			e.remedy(show, "shows what is left in it, with the finalizers that hold it", "")

@@ -29,7 +29,7 @@ func (i *inquiry) drains(d *diagnose.Answer, q Question) {
 	if !q.AsksDrains() {
 		return
 	}
-	for _, x := range i.around.BlockedDrains() {
+	for _, x := range i.health.BlockedDrains() {
 		node := i.snap.FindKind(object.Node, "", x.Node)
 		switch {
 		case node == nil, node.BeingDeleted(), q.Labels != nil && !q.Labels.Matches(node.Labels):
@@ -49,7 +49,7 @@ func (i *inquiry) drainFinding(node *object.Object, blocked []health.Eviction) r
 	e := endAt(node, reason.DrainBlocked)
 	for n := range blocked {
 		x := &blocked[n]
-		known := i.around.Known(x.Budget.Ref)
+		known := i.health.Known(x.Budget.Ref)
 		if n == 0 {
 			e.detail = x.Text(known)
 			e.chain = append(e.chain, report.WaitLink{Ref: known, Waits: string(reason.DrainBlocked)})

@@ -23,21 +23,21 @@ func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, n
 func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	e := endAt(o, reason.FinalizerControllerUnknown)
 	e.finalizer = name
-	judge := i.around.Controller
+	judge := i.health.Controller
 	if elsewhere {
-		judge = i.around.OtherController
+		judge = i.health.OtherController
 	}
 	found := judge(o, name)
 	e.verdict, e.proof = found.State, found.Proof
-	surely, perhaps := i.around.Webhooks(health.Write{Operation: health.Update, Object: o})
+	surely, perhaps := i.health.Webhooks(health.Write{Operation: health.Update, Object: o})
 	if len(surely) > 0 {
-		u, _ := i.around.Broken(&surely[0].Client)
+		u, _ := i.health.Broken(&surely[0].Client)
 		return i.behindFinalizer(i.admissionEnd(o, surely[0], u), e)
 	}
-	if d, why, _ := i.around.Conversion(o); d != nil {
+	if d, why, _ := i.health.Conversion(o); d != nil {
 		return i.behindFinalizer(i.conversionEnd(o, d, why), e)
 	}
-	denies, mayDeny := i.around.Denies(health.Write{Operation: health.Update, Object: o})
+	denies, mayDeny := i.health.Denies(health.Write{Operation: health.Update, Object: o})
 	if denies != nil {
 		return i.behindFinalizer(i.policyEnd(o, denies), e)
 	}
@@ -49,12 +49,12 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 		}
 	}
 	for _, h := range perhaps {
-		if u, broken := i.around.Broken(&h.Client); broken {
+		if u, broken := i.health.Broken(&h.Client); broken {
 			e.prove(u.Reason, &u.Service, fmt.Sprintf("webhook %s may have to admit the removal: %s", h.Name, u.Text()))
 		}
 	}
 	e.code = codeOf(e.verdict)
-	paused := i.around.PauseOf(o, nil, name)
+	paused := i.health.PauseOf(o, nil, name)
 	if paused.Why != "" && e.verdict != report.FinalizerControllerGone {
 		e.code, e.detail = reason.FinalizerControllerPaused, paused.Why
 		e.prove(reason.ControllerPaused, &o.Ref, paused.Why)
@@ -125,7 +125,7 @@ var (
 
 // proveConditions adds what the controller of an object reports in its conditions.
 func (i *inquiry) proveConditions(o *object.Object, e *end) {
-	t := i.around.Shown(o)
+	t := i.health.Shown(o)
 	if t == nil || o.Is(object.Namespace) {
 		return // the conditions of a namespace name failures: False is good
 	}

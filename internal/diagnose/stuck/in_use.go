@@ -37,7 +37,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []object.Ref) []
 func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []object.Ref) []end {
 	var protecting, others []string
 	for _, name := range names {
-		if _, protects := i.around.UseOf(o, name); protects || health.OfManager(name) {
+		if _, protects := i.health.UseOf(o, name); protects || health.OfManager(name) {
 			protecting = append(protecting, name)
 		} else {
 			others = append(others, name)
@@ -50,7 +50,7 @@ func (i *inquiry) usedAndHeld(o *object.Object, names []string, users []object.R
 // It returns false if nothing is known about the use, so that the finalizer is treated like any
 // other. A plan uses the same UseOf.
 func (i *inquiry) protected(o *object.Object, name string) (ends []end, decided bool) {
-	use, protects := i.around.UseOf(o, name)
+	use, protects := i.health.UseOf(o, name)
 	if !protects {
 		return nil, false
 	}
@@ -96,15 +96,15 @@ func (i *inquiry) proveAttachments(e *end) {
 		if o == nil || o.Is(object.PV) && e.finalizer != "" && !strings.HasPrefix(e.finalizer, "external-attacher/") {
 			continue
 		}
-		for _, a := range i.around.AttachmentsOf(o) {
+		for _, a := range i.health.AttachmentsOf(o) {
 			failed := a.AttachError+a.DetachError != ""
 			if said[a.Ref.Name] || len(said) == manyAttachments || !failed && !o.Is(object.PV) && !o.Is(object.VolumeAttachment) {
 				continue
 			}
 			said[a.Ref.Name] = true
-			ref := i.around.Known(a.Ref)
+			ref := i.health.Known(a.Ref)
 			text := a.Text()
-			if state, _ := i.around.Node(a.Node); state == health.NodeAbsent {
+			if state, _ := i.health.Node(a.Node); state == health.NodeAbsent {
 				text += " (node " + a.Node + " does not exist)"
 			}
 			e.prove(reason.AttachmentSays, &ref, ref.ShortName()+" "+text)
@@ -124,9 +124,9 @@ func (i *inquiry) proveEvictions(e *end) {
 		if o == nil {
 			continue
 		}
-		node := i.around.DrainedNode(o)
-		for _, x := range i.around.Evictions(node) {
-			known := i.around.Known(x.Budget.Ref)
+		node := i.health.DrainedNode(o)
+		for _, x := range i.health.Evictions(node) {
+			known := i.health.Known(x.Budget.Ref)
 			e.prove(reason.BudgetSays, &known, x.Text(known))
 			e.remedy(report.Act{Action: report.Describe, Target: known}, budgetEffect, "")
 		}

@@ -47,7 +47,7 @@ func (i *inquiry) overdue(o *object.Object, x *report.Effect, dependents []objec
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if o.Is(object.CRD) {
 		e.code = reason.CRDCleanupFails
-		if c, _ := health.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
+		if c, _ := health.Find(i.health.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
 			e.prove(reason.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
 		}
 		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
@@ -106,7 +106,7 @@ const manager = "kube-controller-manager"
 
 // manager returns whether kube-controller-manager works, and adds the proofs.
 func (i *inquiry) manager(o *object.Object, e *end) report.ControllerVerdict {
-	found := i.around.Manager(o)
+	found := i.health.Manager(o)
 	for _, p := range found.Proof {
 		e.prove(reason.Code(p.Reason), p.Object, p.Message)
 	}

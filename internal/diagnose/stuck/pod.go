@@ -26,12 +26,12 @@ func (i *inquiry) pod(o *object.Object) []end {
 	}
 	node := facts.NodeName
 	there := i.snap.FindKind(object.Node, "", node)
-	state, ready := i.around.Node(node)
+	state, ready := i.health.Node(node)
 	i.proveEvents(o.Ref, &e)
 	switch {
 	case node == "":
 		return nil
-	case state == health.NodeAbsent && i.around.Overdue(o):
+	case state == health.NodeAbsent && i.health.Overdue(o):
 		e.code = reason.NodeGone
 		e.detail = node
 		e.prove(reason.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
@@ -46,14 +46,14 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.prove(reason.NodeSays, &about, strings.TrimSuffix(fmt.Sprintf("node %s: Ready is %s: %s", node, cmp.Or(ready.Status, "Unknown"), ready.Message), ": "))
 		e.remedy(report.Act{Action: report.Describe, Target: object.Node.Ref("", node)}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
-	case i.now != 0 && i.around.Age(o) < 0:
+	case i.now != 0 && i.health.Age(o) < 0:
 		e.code = reason.GracePeriod
 		e.detail = node
 		i.await(o, &e, "waits for it")
-	case i.around.Overdue(o):
+	case i.health.Overdue(o):
 		e.code = reason.PodNotFinished
 		e.detail = node
-		if s := i.around.Evidence().CompletenessOf(health.Nodes, ""); state == health.NodeUnknown && !s.Whole {
+		if s := i.health.Evidence().CompletenessOf(health.Nodes, ""); state == health.NodeUnknown && !s.Whole {
 			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)
 		}
 		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")

@@ -132,7 +132,7 @@ func (i *inquiry) freedBy(targets []object.Ref) (map[object.Ref]bool, error) {
 	if len(targets) == 0 {
 		return nil, nil
 	}
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.around, Record: plan.RecordRequests})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(secondPolicy, targets...), plan.Options{Health: i.health, Record: plan.RecordRequests})
 	if err != nil {
 		return nil, err
 	}

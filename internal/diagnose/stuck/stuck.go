@@ -71,8 +71,8 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 // collector does. seen is the evidence whether other controllers remove their finalizers; it may be
 // nil.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *health.Evidence, q Question) (*report.Diagnosis, error) {
-	around := health.New(snap, seen, q.Now)
-	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}
+	judged := health.New(snap, seen, q.Now)
+	i := &inquiry{ctx: ctx, snap: snap, health: judged, seen: judged.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}
 	targets, err := i.targets(q)
 	if err != nil {
 		return nil, err
@@ -135,8 +135,8 @@ func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
 type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot
-	// around is the health of controllers and APIs, seen the evidence for it.
-	around *health.Assessment
+	// health is the health of controllers and APIs, seen the evidence for it.
+	health *health.Assessment
 	seen   *health.Evidence
 	now    int64
 	// finalizers knows which finalizers must not be removed.
@@ -192,7 +192,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 
 // simulate runs the collector and the other controllers to the end, without any request.
 func (i *inquiry) simulate() error {
-	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Health: i.around, Record: plan.RecordRequests})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Health: i.health, Record: plan.RecordRequests})
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 		f.Remedy = e.remedies[0].Command
 	}
 	if i.now != 0 {
-		f.ForSeconds = new(int(max(i.around.Age(o), 0)))
+		f.ForSeconds = new(int(max(i.health.Age(o), 0)))
 	}
 	return f
 }

@@ -17,7 +17,7 @@ import (
 // Rule: spec §5.3, S212.
 func (i *inquiry) brokenAPIs(o *object.Object, discovery health.Condition) []end {
 	var ends []end
-	for _, a := range i.around.APIServices() {
+	for _, a := range i.health.APIServices() {
 		e := endAt(o, reason.APIServiceUnavailable)
 		e.at = object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
 		e.chain[0].Waits = string(reason.NamespaceDeletionFails)
@@ -39,7 +39,7 @@ func (i *inquiry) repairService(e *end, s *health.ServiceRef) {
 	if s == nil {
 		return
 	}
-	if u, down := i.around.Down(s); down {
+	if u, down := i.health.Down(s); down {
 		e.prove(u.Reason, &u.Service, u.Text())
 		if u.Reason == reason.ServiceAbsent {
 			return
@@ -57,7 +57,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	var ends []end
 	for n := range i.seen.Definitions {
 		d := &i.seen.Definitions[n]
-		if why, broken := i.around.Broken(d.Conversion); broken && strings.Contains(message, d.Group) && strings.Contains(message, "conversion webhook") {
+		if why, broken := i.health.Broken(d.Conversion); broken && strings.Contains(message, d.Group) && strings.Contains(message, "conversion webhook") {
 			e := i.conversionEnd(o, d, why)
 			e.prove(reason.ConditionSays, nil, message)
 			ends = append(ends, e)
@@ -69,7 +69,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 		if takes, _ := h.Selects(&object.Object{Ref: object.Ref{Namespace: o.Name}}, o); !takes && len(h.Objects.MatchLabels)+len(h.Objects.MatchExpressions) == 0 {
 			continue
 		}
-		if why, broken := i.around.Broken(&h.Client); broken && !h.Ignored && strings.Contains(message, h.Name) {
+		if why, broken := i.health.Broken(&h.Client); broken && !h.Ignored && strings.Contains(message, h.Name) {
 			e := i.admissionEnd(o, h, why)
 			e.prove(reason.ConditionSays, nil, message)
 			ends = append(ends, e)
@@ -109,7 +109,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 	// The namespace controller deletes with collection requests, which have no name.
 	ns := i.snap.FindKind(object.Namespace, "", o.Namespace)
-	r, refused := i.around.Refuses(health.Write{Operation: operation, Object: o, Unnamed: ns != nil && ns.BeingDeleted(), First: true})
+	r, refused := i.health.Refuses(health.Write{Operation: operation, Object: o, Unnamed: ns != nil && ns.BeingDeleted(), First: true})
 	switch {
 	case refused && r.Denial != nil:
 		return i.policyEnd(o, r.Denial), true
@@ -128,11 +128,11 @@ func (i *inquiry) policyEnd(o *object.Object, d *health.Denial) end {
 	e := endAt(o, reason.PolicyUnknown)
 	if d.Open == health.Decided {
 		e.code = reason.PolicyDenies
-		if denies, mayDeny := i.around.Denies(health.Write{Operation: health.Update, Object: o}); denies == nil && mayDeny == nil {
+		if denies, mayDeny := i.health.Denies(health.Write{Operation: health.Update, Object: o}); denies == nil && mayDeny == nil {
 			e.remedy(act(report.Edit, o), "changes what the policy asks for, so that it admits the request", "")
 		}
 	}
-	e.at = i.around.Known(d.By)
+	e.at = i.health.Known(d.By)
 	e.chain[0].Waits = string(e.code)
 	if e.at != o.Ref {
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(e.code)})
@@ -153,7 +153,7 @@ func (i *inquiry) policyEnd(o *object.Object, d *health.Denial) end {
 // conversionEnd returns the end for a webhook that converts custom resources.
 func (i *inquiry) conversionEnd(o *object.Object, d *health.Definition, why health.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
-	e.at = i.around.Known(d.Ref)
+	e.at = i.health.Known(d.Ref)
 	e.chain[0].Waits = string(reason.WebhookUnreachable)
 	if e.at != o.Ref {
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
