@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -229,10 +228,9 @@ func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
 
 // spaces returns the namespaces where the objects and their dependents may have been; nil for all.
 func (n lostNames) spaces(served *object.Resources) []string {
-	types := typesOf(served)
 	var spaces []string
 	for _, x := range n.list {
-		switch r, ok := types.Find(x.kind); {
+		switch r, ok := served.Named(x.kind, first); {
 		case ok && r.Is(object.Namespace):
 			spaces = append(spaces, x.name)
 		case ok && !r.Namespaced:
@@ -255,10 +253,9 @@ func (n lostNames) objects(record *past.Record) ([]object.Ref, error) {
 	for i := range record.Changes {
 		past.AddDefined(resources, record.Changes[i].Object)
 	}
-	types := typesOf(resources)
 	refs := make([]object.Ref, 0, len(n.list))
 	for _, x := range n.list {
-		r, ok := types.Find(x.kind)
+		r, ok := resources.Named(x.kind, first)
 		if !ok {
 			return nil, &unknownTypeError{x.kind, command.Nearest(strings.ToLower(x.kind), resources.Names())}
 		}
@@ -271,6 +268,9 @@ func (n lostNames) objects(record *past.Record) ([]object.Ref, error) {
 	return refs, nil
 }
 
+// first prefers the first of several types with a name: whether there are objects is not known.
+func first(object.Resource) bool { return true }
+
 // unknownTypeError reports a type that is not served and was not deleted.
 type unknownTypeError struct {
 	name string
@@ -282,15 +282,10 @@ func (e *unknownTypeError) Error() string {
 	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, command.DidYouMean(e.near))
 }
 
-// typesOf returns all types for lookups by name. The first match counts.
-func typesOf(resources *object.Resources) targets.Types {
-	return targets.Types{Resources: resources, Holds: func(object.Resource) bool { return true }}
-}
-
 // auditLogs are files with audit logs, one for each API server; "-" is the standard input.
 type auditLogs struct {
 	names []string
-	files []io.Reader
+	files []io.ReadCloser
 }
 
 func (l *auditLogs) addFlag(f *pflag.FlagSet) {
@@ -299,30 +294,26 @@ func (l *auditLogs) addFlag(f *pflag.FlagSet) {
 
 // open opens the logs. It runs before other input is read.
 func (l *auditLogs) open(c *cobra.Command, in io.Reader) error {
-	stdin := false
-	for _, name := range l.names {
-		if name == "-" {
-			if stdin {
-				return command.Errorf(c, "--audit-log=- may be given once")
+	for i, name := range l.names {
+		switch {
+		case name != "-":
+			file, err := os.Open(name)
+			if err != nil {
+				return err
 			}
-			stdin = true
-			l.files = append(l.files, in)
-			continue
+			l.files = append(l.files, file)
+		case slices.Contains(l.names[:i], "-"):
+			return command.Errorf(c, "--audit-log=- may be given once")
+		default:
+			l.files = append(l.files, io.NopCloser(in))
 		}
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		l.files = append(l.files, file)
 	}
 	return nil
 }
 
 func (l *auditLogs) close() {
-	for i, name := range l.names[:len(l.files)] {
-		if file, ok := l.files[i].(io.Closer); ok && name != "-" {
-			_ = file.Close()
-		}
+	for _, file := range l.files {
+		_ = file.Close()
 	}
 }
 

@@ -53,7 +53,7 @@ func displayName(program string) string {
 
 // NewCommand returns the command tree. name is the program in usage lines.
 func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "kubectl-gc",
 		Short: "See what a delete takes before you delete, and why things stay or go",
 		Long: text(`
@@ -69,7 +69,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}
+	})
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
@@ -104,13 +104,6 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		newVersion(streams),
 	)
 	sortIntoGroups(root)
-	root.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return unknownCommand(c, args[0])
-		}
-		return c.Help()
-	}
-	root.Args = cobra.ArbitraryArgs
 	targets.Register(root, config)
 	return root
 }

@@ -59,7 +59,11 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 		case arg != latest, errors.Is(l.Unreadable, backup.ErrUnsealed): // nothing was written with that one
 		case l.Unreadable != nil:
 			return "", fmt.Errorf("backup %s cannot be read, so the latest one is unknown: %w; name a backup instead of latest", l.Name, l.Unreadable)
-		case ofCluster(l, id):
+		case l.Head.Cluster.UID == "" || id.ClusterUID == "":
+			if l.Head.Cluster.Server == id.Server {
+				return l.Path, nil
+			}
+		case l.Head.Cluster.UID == id.ClusterUID:
 			return l.Path, nil
 		}
 	}
@@ -67,14 +71,6 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 		return "", fmt.Errorf("no backup of this cluster in %s\n%s", dir, listThem)
 	}
 	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, command.DidYouMean(command.Nearest(arg, names)), listThem)
-}
-
-// ofCluster reports whether a backup claims to be of a cluster.
-func ofCluster(b *backup.Listed, id kube.Identity) bool {
-	if b.Head.Cluster.UID == "" || id.ClusterUID == "" {
-		return b.Head.Cluster.Server == id.Server
-	}
-	return b.Head.Cluster.UID == id.ClusterUID
 }
 
 // showList prints the existing backups. It needs no cluster.

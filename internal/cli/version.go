@@ -67,32 +67,20 @@ func thisVersion() *report.Version {
 		return v
 	}
 	v.Path = self
-	for _, dir := range pathDirectories() {
-		found, err := filepath.Glob(filepath.Join(dir, "kubectl-gc*"))
-		if err != nil {
+	running, _ := os.Stat(self) // without it, no file is the same
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) { // it depends on the working directory
 			continue
 		}
+		found, _ := filepath.Glob(filepath.Join(dir, "kubectl-gc*")) // none if dir has a malformed pattern
 		for _, path := range found {
 			name := strings.TrimSuffix(filepath.Base(path), ".exe")
-			if (name == "kubectl-gc" || strings.HasPrefix(name, "kubectl-gc-")) && !sameFile(path, self) && !slices.Contains(v.Shadows, path) {
+			file, err := os.Stat(path)
+			same := err == nil && running != nil && os.SameFile(file, running)
+			if (name == "kubectl-gc" || strings.HasPrefix(name, "kubectl-gc-")) && !same && !slices.Contains(v.Shadows, path) {
 				v.Shadows = append(v.Shadows, path)
 			}
 		}
 	}
 	return v
-}
-
-// pathDirectories returns the absolute directories of PATH. Relative ones depend on the working
-// directory.
-func pathDirectories() []string {
-	return slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
