@@ -38,8 +38,8 @@ type Options struct {
 	Policy policy.Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
-	// Patience is how long a run without progress waits before it ends; 0 for 15 seconds.
-	Patience time.Duration
+	// StallTimeout is how long a run without progress waits before it ends; 0 for 15 seconds.
+	StallTimeout time.Duration
 	// Wait follows a delete until its effects are complete, at most for Timeout; 0 for no limit.
 	Wait    bool
 	Timeout time.Duration
@@ -69,10 +69,10 @@ const (
 	Following Stage = "gone"
 )
 
-// patience returns Patience or its default.
-func (o *Options) patience() time.Duration {
-	if o.Patience > 0 {
-		return o.Patience
+// stallTimeout returns StallTimeout or its default.
+func (o *Options) stallTimeout() time.Duration {
+	if o.StallTimeout > 0 {
+		return o.StallTimeout
 	}
 	return 15 * time.Second
 }

@@ -215,7 +215,7 @@ func (c *collectorRun) watch(synced, ended <-chan struct{}) {
 		case !c.missing():
 			c.stop(errDone)
 			return
-		case quiet > c.o.patience():
+		case quiet > c.o.stallTimeout():
 			c.stop(errNoProgress)
 			return
 		}

@@ -279,7 +279,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 			return report.Complete, ""
 		case ctx.Err() != nil:
 			return report.TimedOut, "not everything to be deleted is gone yet"
-		case r.o.Now().Sub(moved) > r.o.patience():
+		case r.o.Now().Sub(moved) > r.o.stallTimeout():
 			if why := r.whyUncollected(ctx, r.overdue(left, r.o.Now().Sub(moved)), now); why != "" {
 				return report.NotCollected, why
 			}
@@ -352,7 +352,7 @@ func (r *run) whyUncollected(ctx context.Context, left []object.Ref, now map[obj
 	if alive {
 		return ""
 	}
-	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.patience(), why)
+	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.stallTimeout(), why)
 }
 
 // podGCDelay is how long pod GC may take after a node has gone: it checks every 20 seconds, and

@@ -79,7 +79,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 		return nil, err
 	}
 	now := clusterOf(ctx, client, look)
-	now.Heirs = b.Head.Command == LostCommand // the user who deleted an owner may have recreated it
+	now.AcceptRecreatedOwners = b.Head.Command == LostCommand // the user who deleted an owner may have recreated it
 	now.Overwrite, now.Finished = o.Overwrite, o.Finished
 	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, now, again), values: shownValues(o.Values)}
 	if err := ctx.Err(); err != nil {

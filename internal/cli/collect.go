@@ -158,7 +158,7 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	case "strict":
 		options.Rules = engine.Strict
 	case "upstream":
-		if live && !l.writing.OnlyShows() && l.to == "" {
+		if live && !l.writing.IsDryRun() && l.to == "" {
 			return command.Errorf(c, "--rules=upstream only shows what the cluster's own garbage collector does: give --dry-run")
 		}
 	}
@@ -178,7 +178,7 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	case live && !l.namespaces.All && len(scope.Namespaces) == 0:
 		return command.Errorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
 	}
-	if err := l.output.CheckWrites(c, live && !l.writing.OnlyShows() && l.to == ""); err != nil {
+	if err := l.output.CheckWrites(c, live && !l.writing.IsDryRun() && l.to == ""); err != nil {
 		return err
 	}
 	if err := scope.Check(); err != nil {
@@ -208,14 +208,14 @@ func (l *collection) keeper() plan.Keeper {
 
 // collect asks for confirmation and executes the plan.
 func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
-	err := l.writing.Sure(c, args, l.streams, writing.Proposal{
-		Verb: "collect garbage", Rehearse: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps,
+	err := l.writing.Approve(c, args, l.streams, writing.Proposal{
+		Verb: "collect garbage", DryRun: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps,
 	})
 	if err != nil {
 		return err
 	}
-	return l.writing.CarryOut(c, &l.output, l.streams, func(o apply.Options) (*report.Run, error) {
-		o.Patience = l.patience
+	return l.writing.Execute(c, &l.output, l.streams, func(o apply.Options) (*report.Run, error) {
+		o.StallTimeout = l.patience
 		return apply.Collect(c.Context(), w.Client, w.Snapshot, result, o)
 	})
 }

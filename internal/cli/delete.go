@@ -42,8 +42,8 @@ type deletion struct {
 	// keepHistory is --keep-history of helm uninstall.
 	keepHistory bool
 
-	wait           bool
-	timeout, stall time.Duration
+	wait                  bool
+	timeout, stallTimeout time.Duration
 }
 
 func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -85,14 +85,14 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.writing.AddFlags(f)
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
-	f.DurationVar(&d.stall, "patience", 15*time.Second, "Check for a running garbage collector when nothing has changed for this long.")
+	f.DurationVar(&d.stallTimeout, "patience", 15*time.Second, "Check for a running garbage collector when nothing has changed for this long.")
 	command.Unlist(f, "patience", "steps", "fail-on", "require-complete")
 	return c
 }
 
 func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *deletion {
 	return &deletion{
-		streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats},
+		streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: output.Output{Own: output.PlanFormats},
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	if err := d.check(c, args); err != nil {
 		return err
 	}
-	w, result, err := d.foretell(c, args)
+	w, result, err := d.plan(c, args)
 	switch {
 	case errors.Is(err, targets.ErrNothingThere):
 		d.targets.NoteNothing(d.streams.ErrOut, "delete")
@@ -125,18 +125,18 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	d.noteDeleted(w, result.Plan)
-	err = d.writing.Sure(c, args, d.streams, writing.Proposal{
+	err = d.writing.Approve(c, args, d.streams, writing.Proposal{
 		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps,
 		FailOn: d.failOn.verdict,
-		Rehearse: func() ([]report.Answer, error) {
+		DryRun: func() ([]report.Answer, error) {
 			return apply.TryDelete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return d.writing.CarryOut(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
-		o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
+	return d.writing.Execute(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
+		o.Wait, o.Timeout, o.StallTimeout = d.wait, d.timeout, d.stallTimeout
 		run, err := apply.Delete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy, o)
 		if run != nil && run.State == report.NotCollected {
 			run.Message += ": kubectl gc collect does it"
@@ -176,7 +176,7 @@ func (d *deletion) check(c *cobra.Command, args []string) error {
 	if err := d.writing.Check(c); err != nil {
 		return err
 	}
-	if err := d.output.CheckWrites(c, !d.writing.OnlyShows()); err != nil {
+	if err := d.output.CheckWrites(c, !d.writing.IsDryRun()); err != nil {
 		return err
 	}
 	return d.targets.Check(c, args)
@@ -247,8 +247,8 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	d := newDeletion(streams, config)
-	d.writing.OnlyShow()
-	d.targets.Supposes = true
+	d.writing.SetDryRun()
+	d.targets.AcceptsUnreadNamespace = true
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
@@ -305,16 +305,16 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	return c
 }
 
-// foretell plans a delete, and returns the data that the plan is based on. For a background delete,
+// plan simulates a delete, and returns the data that the plan is based on. For a background delete,
 // one namespace may be sufficient.
-func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
+func (d *deletion) plan(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
 	d.source.Evidence = true
 	steps := d.steps || d.output.PlaysSteps()
 	o := plan.Options{
 		Explore: d.explore, Seed: d.exploreSeed, Record: plan.RecordOf(steps, d.reads), Collector: collectorStates[d.collector],
 		Guards: d.writing.Guards(),
 	}
-	if !steps && d.writing.OnlyShows() && !d.writing.Rehearses() {
+	if !steps && d.writing.IsDryRun() && !d.writing.IsServerDryRun() {
 		o.Record = plan.RecordNothing // nobody sees or sends the requests
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0

@@ -37,13 +37,13 @@ const defaultPatience = 20 * time.Minute
 
 // doctorCommand is the command doctor.
 type doctorCommand struct {
-	streams  genericiooptions.IOStreams
-	source   source.Source
-	output   output.Output
-	graph    graphSource
-	before   []string
-	beforeAt string
-	patience time.Duration
+	streams        genericiooptions.IOStreams
+	source         source.Source
+	output         output.Output
+	graph          graphSource
+	before         []string
+	beforeAt       string
+	collectorDelay time.Duration
 }
 
 func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -80,7 +80,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
 	d.source.AddAtFlag(f)
 	f.StringVar(&d.beforeAt, "before-at", "", "When the dump of --before was taken, if it does not say so itself.")
-	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
+	f.DurationVar(&d.collectorDelay, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
 	d.output.AddCompleteFlag(f, "Exit with 4 when not everything could be looked at.")
 	command.Unlist(f, "before-at", "require-complete", "graph-ca-file", "graph-token-file")
 	return c
@@ -104,8 +104,8 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	inputs := slices.Concat(d.source.From, d.before, []string{d.graph.from})
 	files := slices.DeleteFunc(slices.Clone(inputs), func(name string) bool { return name == "-" })
 	switch {
-	case d.patience < 0:
-		return command.Errorf(c, "--patience=%s: must not be negative", d.patience)
+	case d.collectorDelay < 0:
+		return command.Errorf(c, "--patience=%s: must not be negative", d.collectorDelay)
 	case d.beforeAt != "" && len(d.before) == 0:
 		return command.Errorf(c, "--before-at requires --before")
 	case len(inputs)-len(files) > 1:
@@ -124,7 +124,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 // the snapshot, so that a change in between is not reported as a difference.
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
-	o := doctor.Options{Patience: int64(d.patience / time.Second)}
+	o := doctor.Options{Patience: int64(d.collectorDelay / time.Second)}
 	live := d.source.Live()
 	var client *kube.Client
 	if live {
@@ -151,7 +151,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if o.At, err = source.SecondsOf(w.Source.TakenAt); err != nil {
 		return nil, err
 	}
-	if err := d.lookBack(c, &o); err != nil {
+	if err := d.readEarlier(c, &o); err != nil {
 		return nil, err
 	}
 	if live {
@@ -187,8 +187,8 @@ func examined(ctx context.Context, w source.World, o doctor.Options) (*report.Ch
 	return doctor.Examine(ctx, w.Snapshot, o)
 }
 
-// lookBack reads the earlier dump, if there is one.
-func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
+// readEarlier reads the earlier dump, if there is one.
+func (d *doctorCommand) readEarlier(c *cobra.Command, o *doctor.Options) error {
 	if len(d.before) == 0 {
 		return nil
 	}

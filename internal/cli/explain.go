@@ -84,7 +84,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	if done, err := k.explainGone(c, args); done || err != nil {
 		return err
 	}
-	k.source.Evidence, k.targets.Supposes = true, true
+	k.source.Evidence, k.targets.AcceptsUnreadNamespace = true, true
 	var e *report.Explanation
 	var of source.World
 	k.source.Cluster.Scope.Deployers = true // one of another namespace may take the object along
@@ -138,7 +138,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 		return nil, "", err
 	}
 	options := k.options
-	options.Health, options.Unread = health.New(w.Snapshot, seen, now), k.targets.Supposed
+	options.Health, options.Unread = health.New(w.Snapshot, seen, now), k.targets.NamespaceUnread
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}
@@ -206,7 +206,7 @@ func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, e
 
 // explainGoneFrom is explainGone for a file with history, if the object is not in the file.
 func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done bool, err error) {
-	if k.source.Live() || !k.source.Remembers() || k.targets.Check(c, args) != nil || len(args) == 0 {
+	if k.source.Live() || !k.source.HasPast() || k.targets.Check(c, args) != nil || len(args) == 0 {
 		return false, nil
 	}
 	named, err := namedObjects(c, args)
@@ -222,7 +222,7 @@ func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done boo
 }
 
 func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNames) (done bool, err error) {
-	b := lookBack{streams: k.streams, namespaces: k.targets.Namespaces}
+	b := pastQuestion{streams: k.streams, namespaces: k.targets.Namespaces}
 	a, q, err := b.trace(c, record, named)
 	_, unknown := errors.AsType[*unknownTypeError](err)
 	switch {

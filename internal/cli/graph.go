@@ -178,7 +178,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		})
 		return doc, err
 	}
-	g.targets.Content, g.targets.Supposes = true, true
+	g.targets.Content, g.targets.AcceptsUnreadNamespace = true, true
 	err := g.targets.Answer(c, g.streams, &g.source, args, narrow, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
 		options.Roots = refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {

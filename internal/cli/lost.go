@@ -24,15 +24,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// losing is the command lost.
-type losing struct {
-	lookBack
+// lostCommand is the command lost.
+type lostCommand struct {
+	pastQuestion
 	source source.Source
 	output output.Output
 }
 
 func newLost(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &losing{lookBack: lookBack{streams: streams}, source: source.New(config), output: output.Output{Own: []string{"html"}}}
+	k := &lostCommand{pastQuestion: pastQuestion{streams: streams}, source: source.New(config), output: output.Output{Own: []string{"html"}}}
 	c := &cobra.Command{
 		Use:   "lost [TYPE NAME… | TYPE/NAME…] [-n NAMESPACE | -A] [--since DURATION]",
 		Short: "Say what was deleted in the last minutes, and which delete took it",
@@ -74,7 +74,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f := c.Flags()
 	k.output.AddFlags(f)
 	k.output.AddSortFlag(f)
-	k.lookBack.addFlags(f)
+	k.pastQuestion.addFlags(f)
 	k.audit.addFlag(f)
 	k.output.AddCompleteFlag(f, "Exit with 4 when something could not be read, or less is remembered than was asked for.")
 	k.source.AddRecordFlags(f)
@@ -82,7 +82,7 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	return c
 }
 
-func (k *losing) run(c *cobra.Command, args []string) error {
+func (k *lostCommand) run(c *cobra.Command, args []string) error {
 	named, err := namedObjects(c, args)
 	if err != nil {
 		return err
@@ -110,8 +110,8 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 	return k.output.UnlessComplete(d.Complete)
 }
 
-// lookBack is a question about the past: the time span and the namespaces.
-type lookBack struct {
+// pastQuestion is a question about the past: the time span and the namespaces.
+type pastQuestion struct {
 	streams       genericiooptions.IOStreams
 	namespaces    source.Namespaces
 	since         time.Duration
@@ -120,14 +120,14 @@ type lookBack struct {
 	audit auditLogs
 }
 
-func (b *lookBack) addFlags(f *pflag.FlagSet) {
+func (b *pastQuestion) addFlags(f *pflag.FlagSet) {
 	b.namespaces.AddFlags(f, "Look at this namespace and its content only (default: that of the context).", "Look at all namespaces.")
 	f.DurationVar(&b.since, "since", 0, "Look back so far, as 30s, 5m or 1h (default: as far as is remembered).")
 	f.Uint64Var(&b.sinceRevision, "since-revision", 0, "Look at what is newer than this resourceVersion.")
 	command.Unlist(f, "since-revision")
 }
 
-func (b *lookBack) check(c *cobra.Command, args []string) error {
+func (b *pastQuestion) check(c *cobra.Command, args []string) error {
 	switch {
 	case b.since < 0 || c.Flags().Changed("since") && b.since < time.Second:
 		return command.Errorf(c, "--since=%s: must be a second or more", b.since)
@@ -140,7 +140,7 @@ func (b *lookBack) check(c *cobra.Command, args []string) error {
 }
 
 // trace finds the losses in a record. The namespace of the context must be known before.
-func (b *lookBack) trace(c *cobra.Command, from *source.Record, named lostNames) (*past.Account, past.LostQuestion, error) {
+func (b *pastQuestion) trace(c *cobra.Command, from *source.Record, named lostNames) (*past.Account, past.LostQuestion, error) {
 	q, scope, err := b.question(from, &named)
 	if err != nil {
 		return nil, q, err
@@ -162,7 +162,7 @@ func (b *lookBack) trace(c *cobra.Command, from *source.Record, named lostNames)
 
 // question returns the question without its objects, which need the past to be resolved, and the
 // namespaces to read.
-func (b *lookBack) question(record *source.Record, named *lostNames) (q past.LostQuestion, scope []string, err error) {
+func (b *pastQuestion) question(record *source.Record, named *lostNames) (q past.LostQuestion, scope []string, err error) {
 	q = past.LostQuestion{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Origin, Undo: true, File: record.Flags}
 	if len(named.list) > 0 {
 		served, err := record.Served()
@@ -181,7 +181,7 @@ func (b *lookBack) question(record *source.Record, named *lostNames) (q past.Los
 }
 
 // read reads the past from a record.
-func (b *lookBack) read(c *cobra.Command, record past.Source, namespaces []string) (*past.Record, error) {
+func (b *pastQuestion) read(c *cobra.Command, record past.Source, namespaces []string) (*past.Record, error) {
 	s := output.BeginStage(c, b.streams.ErrOut, "reading the history of the cluster")
 	defer s.End()
 	return record.Past(c.Context(), past.Window{

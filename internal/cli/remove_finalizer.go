@@ -28,19 +28,19 @@ import (
 
 // removal is the command remove-finalizer.
 type removal struct {
-	streams        genericiooptions.IOStreams
-	source         source.Source
-	targets        targets.Targets
-	output         output.Output
-	writing        writing.Writing
-	allow          finalizer.Allow
-	steps          bool
-	wait           bool
-	timeout, stall time.Duration
+	streams               genericiooptions.IOStreams
+	source                source.Source
+	targets               targets.Targets
+	output                output.Output
+	writing               writing.Writing
+	allow                 finalizer.Allow
+	steps                 bool
+	wait                  bool
+	timeout, stallTimeout time.Duration
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats}}
+	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME… | TYPE NAME… | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -85,7 +85,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order; -o json and its like have them as well then.")
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
-	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: check for a running garbage collector when nothing has changed for this long.")
+	f.DurationVar(&r.stallTimeout, "patience", 15*time.Second, "With --wait: check for a running garbage collector when nothing has changed for this long.")
 	command.Unlist(f, "steps", "patience")
 	r.output.AddCompleteFlag(f, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
@@ -117,11 +117,11 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sure(c, args, w, result); err != nil {
+	if err := r.confirm(c, args, w, result); err != nil {
 		return err
 	}
-	return r.writing.CarryOut(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {
-		o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
+	return r.writing.Execute(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {
+		o.Wait, o.Timeout, o.StallTimeout = r.wait, r.timeout, r.stallTimeout
 		return apply.RemoveFinalizers(c.Context(), w.Client, w.Snapshot, result, r.allow, o)
 	})
 }
@@ -153,10 +153,10 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 		return command.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
 	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
 		return command.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
-	case !r.source.Live() && r.writing.Rehearses():
+	case !r.source.Live() && r.writing.IsServerDryRun():
 		return command.Errorf(c, "--dry-run=server asks an API server, and a dump has none: leave it out")
 	}
-	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
+	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.IsDryRun()); err != nil {
 		return err
 	}
 	return r.writing.Check(c)
@@ -282,8 +282,8 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 // is shown, since users can't confirm what is not listed.
 const manyTargets = 100
 
-// sure shows the plan and returns nil if it may be executed.
-func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
+// confirm shows the plan and returns nil if it may be executed.
+func (r *removal) confirm(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	p := result.Plan
 	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.Format = "wide"
@@ -296,15 +296,15 @@ func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *
 			notes = append(notes, fmt.Sprintf("Without finalizer %s: %s.", f.Name, f.Without))
 		}
 	}
-	return r.writing.Sure(c, args, r.streams, writing.Proposal{
+	return r.writing.Approve(c, args, r.streams, writing.Proposal{
 		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps,
-		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes, Notes: notes,
-		Rehearse: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
+		Obstacles: append(unremovableFinalizers(p), r.protects(w, p)...), Removes: removes, Notes: notes,
+		DryRun: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
 	})
 }
 
-// mustStay returns the finalizers that must not be removed.
-func mustStay(p *report.Plan) []report.Obstacle {
+// unremovableFinalizers returns the finalizers that must not be removed.
+func unremovableFinalizers(p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for _, r := range p.Refusals {
 		list = writing.Gather(list, report.Obstacle{

@@ -142,7 +142,7 @@ func (p *savePast) save(c *cobra.Command, to string) error {
 	if err != nil {
 		return err
 	}
-	record, err := (&lookBack{streams: p.streams}).read(c, client, nil)
+	record, err := (&pastQuestion{streams: p.streams}).read(c, client, nil)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := k.look(c, w, args)
+	d, err := k.diagnose(c, w, args)
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (k *stuckCommand) check(c *cobra.Command, args []string) error {
 // isType reports whether the arguments are one or more types without names.
 func isType(args []string) bool { return len(args) == 1 && !strings.Contains(args[0], "/") }
 
-// look diagnoses the selected objects.
-func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*report.Diagnosis, error) {
+// diagnose diagnoses the selected objects.
+func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string) (*report.Diagnosis, error) {
 	q, err := k.question(c, w, args)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer client.Close()
-	last, err := k.lookAgain(c, client, args)
+	last, err := k.diagnoseAgain(c, client, args)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 		case <-time.After(pause):
 		}
 		began := time.Now()
-		now, err := k.lookAgain(c, client, args)
+		now, err := k.diagnoseAgain(c, client, args)
 		pause = max(pauseBetweenLooks, pauseForEachLook*time.Since(began))
 		switch {
 		case c.Context().Err() != nil:
@@ -276,12 +276,12 @@ func (k *stuckCommand) watchOn(c *cobra.Command, args []string) error {
 	}
 }
 
-func (k *stuckCommand) lookAgain(c *cobra.Command, client *kube.Client, args []string) (*report.Diagnosis, error) {
+func (k *stuckCommand) diagnoseAgain(c *cobra.Command, client *kube.Client, args []string) (*report.Diagnosis, error) {
 	w, err := k.source.ReadOpened(c, k.streams, client, &k.targets.Namespaces)
 	if err != nil {
 		return nil, err
 	}
-	return k.look(c, w, args)
+	return k.diagnose(c, w, args)
 }
 
 // situationOf returns a text that changes whenever the findings change, but not with their

@@ -28,7 +28,7 @@ import (
 
 // undoing is the command undo.
 type undoing struct {
-	lookBack
+	pastQuestion
 	lost        bool
 	source      source.Source
 	output      output.Output
@@ -47,7 +47,7 @@ type undoing struct {
 const assumeSameFlag = "assume-same-cluster"
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	u := &undoing{lookBack: lookBack{streams: streams}, source: source.New(config)}
+	u := &undoing{pastQuestion: pastQuestion{streams: streams}, source: source.New(config)}
 	c := &cobra.Command{
 		Use:   "undo (NAME | PATH | latest | --list | --remove NAME | --since DURATION [TYPE/NAME…])",
 		Short: "Bring back what was deleted, from a backup or without one",
@@ -201,10 +201,10 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		}
 		return true, nil
 	}
-	if u.confirm.Rehearses() {
+	if u.confirm.IsServerDryRun() {
 		answers, err := planned.Try(c.Context())
 		if err == nil {
-			err = writing.Rehearsed(u.streams.ErrOut, answers)
+			err = writing.PrintDryRun(u.streams.ErrOut, answers)
 		}
 		if err != nil {
 			return false, err
@@ -215,7 +215,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		args = append(slices.Clone(args), "--"+assumeSameFlag)
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
-		if u.confirm.OnlyShows() && document.Incomplete() {
+		if u.confirm.IsDryRun() && document.Incomplete() {
 			return false, u.incomplete(command.Incomplete, lacking(document))
 		}
 		return false, err
@@ -223,7 +223,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	if err := u.try(c, planned); err != nil {
 		return false, err
 	}
-	writing.Outlive()
+	writing.IgnoreBrokenPipe()
 	ended, err := planned.Run(c.Context(), backup.UndoOptions{Tool: command.Version(), Now: time.Now, Wait: wait})
 	if ended == nil {
 		return false, err
@@ -305,7 +305,7 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 // showPlan prints the plan if it is the answer. If the answer is a document about the run, the plan
 // is printed on stderr for the confirmation.
 func (u *undoing) showPlan(c *cobra.Command, document *report.Undo) error {
-	if len(document.Steps) == 0 || u.confirm.OnlyShows() || u.output.AsText() {
+	if len(document.Steps) == 0 || u.confirm.IsDryRun() || u.output.AsText() {
 		return u.show(c, document)
 	}
 	if u.confirm.Digest != "" {

@@ -132,7 +132,7 @@ func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	}
 	listed := backup.Describe(path)
 	q := report.Confirmation{Verb: "remove backup", Backup: listed.Name, Notes: []string{heldBy(&listed)}, Digest: digest}
-	if u.confirm.OnlyShows() {
+	if u.confirm.IsDryRun() {
 		fmt.Fprintln(u.streams.ErrOut, render.Escape(q.Notes[0]))
 	}
 	if err := u.confirm.Ask(c, []string{name}, u.streams, q); err != nil {

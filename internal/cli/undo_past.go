@@ -44,7 +44,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := u.lookBack.check(c, args); err != nil {
+	if err := u.pastQuestion.check(c, args); err != nil {
 		return err
 	}
 	if moment, ok := errors.AsType[*source.MomentError](u.source.CheckPast()); ok {
@@ -64,14 +64,14 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer record.Close()
-	k := &keeping{undoing: u, c: c, client: client, record: record, named: named, living: &living{Client: client, c: c, streams: u.streams, cluster: &u.source.Cluster}}
+	k := &undoOfPast{undoing: u, c: c, client: client, record: record, named: named, dependents: &dependentReader{Client: client, c: c, streams: u.streams, cluster: &u.source.Cluster}}
 	if k.id, err = client.Identity(c.Context()); err != nil {
 		return err
 	}
 	if k.account, k.question, err = u.trace(c, record, named); err != nil {
 		return err
 	}
-	k.living.namespace = k.question.Namespace
+	k.dependents.namespace = k.question.Namespace
 	if u.since > 0 && k.account.Past.Timeless {
 		return command.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
 			u.since, render.SinceIgnored(past.LostDocument(k.account, k.question)))
@@ -93,7 +93,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 
 // definitionsFirst restores CRDs, and then the rest with their instances. It saves the rest before,
 // because the server may forget it while the first plan is being confirmed.
-func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
+func (k *undoOfPast) definitionsFirst(crds []int, rest backup.Losses) error {
 	rest.Kinds = past.DefinedKinds(k.account, crds)
 	saved, err := k.keep(rest)
 	if err != nil {
@@ -120,24 +120,24 @@ func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
 	return k.restoreAll(l)
 }
 
-// keeping is an undo of a recorded past.
-type keeping struct {
+// undoOfPast is an undo of a recorded past.
+type undoOfPast struct {
 	*undoing
-	c        *cobra.Command
-	client   *kube.Client
-	id       kube.Identity
-	record   *source.Record
-	living   *living
-	named    lostNames
-	account  *past.Account
-	question past.LostQuestion
+	c          *cobra.Command
+	client     *kube.Client
+	id         kube.Identity
+	record     *source.Record
+	dependents *dependentReader
+	named      lostNames
+	account    *past.Account
+	question   past.LostQuestion
 	// unknown reports that the instances of a restored CRD are unknown.
 	unknown bool
 }
 
 // withInstances returns losses with the instances of CRDs that are served. If the record does not
 // have the instances, it warns and the undo is incomplete.
-func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
+func (k *undoOfPast) withInstances(which, crds []int) (backup.Losses, error) {
 	l := backup.Losses{}
 	owners := map[types.UID]bool{}
 	for _, of := range past.Instances(k.account, crds, k.question) {
@@ -160,7 +160,7 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 }
 
 // restoreAll restores losses. If there are none, it prints that, and older losses if there are any.
-func (k *keeping) restoreAll(l backup.Losses) error {
+func (k *undoOfPast) restoreAll(l backup.Losses) error {
 	if len(l.Which)+len(l.Whole) == 0 && l.Earlier == nil {
 		nothing := &report.Undo{
 			Header: report.HeaderOf("Undo"), Source: k.question.Source,
@@ -172,7 +172,7 @@ func (k *keeping) restoreAll(l backup.Losses) error {
 		return k.incomplete(command.Incomplete, "the history of the cluster does not reach back as far as was asked for")
 	}
 	done, err := k.restore(l, nil)
-	if err == nil && done && k.unknown && !k.confirm.OnlyShows() {
+	if err == nil && done && k.unknown && !k.confirm.IsDryRun() {
 		return &command.Exit{Code: command.Partial, Message: "not everything is known that went with a CRD: see the warning"}
 	}
 	return err
@@ -182,7 +182,7 @@ func (k *keeping) restoreAll(l backup.Losses) error {
 const servedWithin = 30 * time.Second
 
 // instances returns the UIDs of a collection of the past. It waits until the kind is served again.
-func (k *keeping) instances(of past.Collection) (map[types.UID]bool, error) {
+func (k *undoOfPast) instances(of past.Collection) (map[types.UID]bool, error) {
 	uids := map[types.UID]bool{}
 	for until := time.Now().Add(servedWithin); ; {
 		err := k.record.Bodies(k.c.Context(), of, func(raw []byte) error {
@@ -201,7 +201,7 @@ func (k *keeping) instances(of past.Collection) (map[types.UID]bool, error) {
 }
 
 // restore makes a backup of losses and undoes it.
-func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, err error) {
+func (k *undoOfPast) restore(l backup.Losses, later *report.LaterUndo) (done bool, err error) {
 	saved, err := k.keep(l)
 	if err != nil {
 		return false, err
@@ -213,7 +213,7 @@ func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, 
 }
 
 // keep makes a backup of losses.
-func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
+func (k *undoOfPast) keep(l backup.Losses) (backup.Kept, error) {
 	defer output.BeginStage(k.c, k.streams.ErrOut, "saving what is remembered").End()
 	dir, err := k.backups.Path()
 	if err != nil {
@@ -224,7 +224,7 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 		Cluster: backup.Cluster{UID: k.question.Source.ClusterUID, Server: k.question.Source.Server},
 	}
 	head.Witnesses = k.witnesses(l)
-	l.Account, l.Living = k.account, k.living
+	l.Account, l.Living = k.account, k.dependents
 	saved, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
 	switch {
 	case err != nil:
@@ -240,11 +240,11 @@ func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 
 // older returns the restorable losses before the given time span. It is nil if there are none or
 // they can't be read.
-func (k *keeping) older() *report.OlderLosses {
+func (k *undoOfPast) older() *report.OlderLosses {
 	if k.since == 0 && k.sinceRevision == 0 {
 		return nil
 	}
-	all := k.lookBack
+	all := k.pastQuestion
 	all.since, all.sinceRevision = 0, 0
 	account, q, err := all.trace(k.c, k.record, k.named)
 	if err != nil {
@@ -253,8 +253,8 @@ func (k *keeping) older() *report.OlderLosses {
 	return past.Older(account, q)
 }
 
-// living reads dependents that may still exist in a cluster while their owners are recreated.
-type living struct {
+// dependentReader reads dependents that may still exist in a cluster while their owners are recreated.
+type dependentReader struct {
 	*kube.Client
 	c       *cobra.Command
 	streams genericiooptions.IOStreams
@@ -266,7 +266,7 @@ type living struct {
 
 // Dependents reads the objects that may refer to the owners. It warns of kinds that it could not
 // read.
-func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) (found []object.Ref, ofKinds int, err error) {
+func (l *dependentReader) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) (found []object.Ref, ofKinds int, err error) {
 	scope := l.scope(owners, kinds)
 	snap, err := l.cluster.Read(l.c, l.Client, scope, l.streams.ErrOut)
 	if err != nil {
@@ -298,7 +298,7 @@ func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []sche
 
 // scope returns where dependents can be: in the namespaces of their owners, or anywhere if an owner
 // is cluster-scoped.
-func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope) {
+func (l *dependentReader) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope) {
 	if l.namespace != "" {
 		scope.Instead = []string{l.namespace}
 	}
@@ -315,7 +315,7 @@ func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kub
 
 // warn prints once which kinds of dependents could not be read. Cluster-scoped kinds count only
 // with cluster-scoped owners, since they can't refer to a namespaced one.
-func (l *living) warn(snap *snapshot.Snapshot, everywhere bool) {
+func (l *dependentReader) warn(snap *snapshot.Snapshot, everywhere bool) {
 	const most = 5
 	var unread []string
 	for _, g := range snap.Gaps {
@@ -341,7 +341,7 @@ const enoughWitnesses = 5
 // witnesses returns objects that identify the cluster in a later undo: namespaces of the losses, or
 // an object in each if namespaces can't be read. For a file they are namespaces in the file, since
 // the current cluster may be another one.
-func (k *keeping) witnesses(l backup.Losses) []object.Ref {
+func (k *undoOfPast) witnesses(l backup.Losses) []object.Ref {
 	var all []object.Ref
 	for _, o := range k.account.Past.Unchanged {
 		if o.Is(object.Namespace) {

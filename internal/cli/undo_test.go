@@ -144,7 +144,7 @@ func TestDependentsNotRead(t *testing.T) {
 	}
 	for everywhere, want := range map[bool]string{false: "secrets", true: "nodes, secrets"} {
 		var errOut bytes.Buffer
-		l := &living{streams: genericiooptions.IOStreams{ErrOut: &errOut}}
+		l := &dependentReader{streams: genericiooptions.IOStreams{ErrOut: &errOut}}
 		l.warn(snap, everywhere)
 		l.warn(snap, everywhere)
 		want = "warning: cannot read " + want + ": if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n"
@@ -159,7 +159,7 @@ func TestDependentsNotRead(t *testing.T) {
 func TestWhereDependentsAre(t *testing.T) {
 	a, b, other := object.ConfigMap.Ref("shop", "a"), object.ConfigMap.Ref("shop", "b"), object.ConfigMap.Ref("other", "c")
 	crd := object.CRD.Ref("", "lamps.example.com")
-	l := &living{}
+	l := &dependentReader{}
 	for name, test := range map[string]struct {
 		owners []object.Ref
 		kinds  []schema.GroupKind

@@ -80,8 +80,8 @@ const (
 	tripped    state = "the safety limit has tripped"
 )
 
-// graceAlone is how long requests in progress may continue when the process ends.
-const graceAlone = 5 * time.Second
+// shutdownGrace is how long requests in progress may continue when the process ends.
+const shutdownGrace = 5 * time.Second
 
 // errIdle says that this process does not collect at present.
 var errIdle = errors.New("this replica does not collect")
@@ -97,7 +97,7 @@ type service struct {
 	gate   *gate
 	events *events
 	// would remembers the logged requests that an observer does not send.
-	would once
+	would lastTexts
 	// questions are functions to run on the collector.
 	questions chan func(*engine.Collector)
 
@@ -114,7 +114,7 @@ type service struct {
 // lost, which is one.
 func Run(ctx context.Context, o Options) error {
 	register()
-	s := &service{o: o, would: once{}, questions: make(chan func(*engine.Collector))}
+	s := &service{o: o, would: lastTexts{}, questions: make(chan func(*engine.Collector))}
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	o.Log.Info("starting", "rules", o.Rules.String(), "enforce", o.Enforce, "absent-owner-grace-period", o.AbsentGracePeriod)
 	if o.Enforce && o.CheckFor > 0 {
-		if err := s.lookForAnother(ctx); err != nil || ctx.Err() != nil {
+		if err := s.findOtherCollector(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func Run(ctx context.Context, o Options) error {
 	s.lead = true
 	s.mu.Unlock()
 	o.Log.Info("waiting for the lease", "namespace", o.Lease.Namespace, "name", o.Lease.Name, "identity", o.Lease.Identity)
-	err := lead(ctx, s.leases, *o.Lease, s.gate.fence, s.bar, s.collect)
+	err := lead(ctx, s.leases, *o.Lease, s.gate.fence, s.recordLeaseResult, s.collect)
 	if errors.Is(err, errLost) {
 		o.Log.Error("the lease was lost", "identity", o.Lease.Identity)
 	}
@@ -180,7 +180,7 @@ func (s *service) prepare() error {
 
 // collect runs the collector of a leader.
 func (s *service) collect(ctx context.Context) error {
-	if err := s.recall(ctx); err != nil {
+	if err := s.restoreTripped(ctx); err != nil {
 		return err
 	}
 	running := make(chan struct{})
@@ -194,7 +194,7 @@ func (s *service) collect(ctx context.Context) error {
 	defer guard.Wait()
 	defer stop()
 	s.o.Log.Info("collecting")
-	grace := graceAlone
+	grace := shutdownGrace
 	if l := s.o.Lease; l != nil {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
@@ -218,7 +218,7 @@ func (s *service) collect(ctx context.Context) error {
 
 // objects returns the number of objects that the collector has observed.
 func (s *service) objects(ctx context.Context) (n int, err error) {
-	err = s.look(ctx, func(c *engine.Collector) {
+	err = s.betweenSteps(ctx, func(c *engine.Collector) {
 		g := c.Graph()
 		for id := range g.All {
 			if !g.Virtual(id) {
@@ -229,8 +229,8 @@ func (s *service) objects(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// bar records the result of the last request for the lease.
-func (s *service) bar(err error) {
+// recordLeaseResult records the result of the last request for the lease.
+func (s *service) recordLeaseResult(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.barred = err
@@ -272,13 +272,13 @@ func closed(c <-chan struct{}) bool {
 // graph.
 var errAnotherCollector = errors.New("another garbage collector is at work in this cluster: start kube-controller-manager with --controllers=*,-garbage-collector-controller, or observe, or use strict rules")
 
-// between is the interval of checks of the canary.
-const between = 500 * time.Millisecond
+// canaryInterval is the interval of checks of the canary.
+const canaryInterval = 500 * time.Millisecond
 
-// lookForAnother creates an object that is garbage and returns errAnotherCollector if it is
+// findOtherCollector creates an object that is garbage and returns errAnotherCollector if it is
 // deleted. Its annotation protects it from controllers of this program. Kubernetes does not know
 // the annotation.
-func (s *service) lookForAnother(ctx context.Context) error {
+func (s *service) findOtherCollector(ctx context.Context) error {
 	s.o.Log.Info("looking for another collector", "for", s.o.CheckFor)
 	maps := s.core.ConfigMaps(s.o.CheckNamespace)
 	canary, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
@@ -291,14 +291,14 @@ func (s *service) lookForAnother(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the look for another collector (--check-collector): %w", err)
 	}
-	gone, err := vanishes(ctx, s.o.CheckFor, func() (bool, error) {
+	gone, err := isDeletedWithin(ctx, s.o.CheckFor, func() (bool, error) {
 		_, err := maps.Get(ctx, canary.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
 	if gone {
 		return errAnotherCollector
 	}
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), glance)
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 	defer cancel()
 	end := maps.Delete(clean, canary.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(canary.UID))})
 	if apierrors.IsNotFound(end) && err == nil {
@@ -307,12 +307,12 @@ func (s *service) lookForAnother(ctx context.Context) error {
 	return errors.Join(err, end)
 }
 
-// vanishes reports whether an object is deleted within a time. A failed check is repeated. If the
-// last check failed, its error is returned, because it may hide the deletion.
-func vanishes(ctx context.Context, within time.Duration, gone func() (bool, error)) (bool, error) {
+// isDeletedWithin reports whether an object is deleted within a time. A failed check is repeated.
+// If the last check failed, its error is returned, because it may hide the deletion.
+func isDeletedWithin(ctx context.Context, within time.Duration, gone func() (bool, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	tick := time.NewTicker(min(between, within))
+	tick := time.NewTicker(min(canaryInterval, within))
 	defer tick.Stop()
 	var err error
 	for {

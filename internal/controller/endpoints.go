@@ -23,21 +23,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// glance is how long a response waits for the collector.
-const glance = 5 * time.Second
+// answerTimeout is how long a response waits for the collector.
+const answerTimeout = 5 * time.Second
 
 var errBusy = errors.New("the garbage collector does not answer")
 
-// look calls f with the collector between two steps. It returns errIdle if this process does not
-// collect, and errBusy after glance.
-func (s *service) look(ctx context.Context, f func(*engine.Collector)) error {
+// betweenSteps calls f with the collector between two steps. It returns errIdle if this process
+// does not collect, and errBusy after glance.
+func (s *service) betweenSteps(ctx context.Context, f func(*engine.Collector)) error {
 	s.mu.Lock()
 	running := s.running
 	s.mu.Unlock()
 	if running == nil {
 		return errIdle
 	}
-	ctx, cancel := context.WithTimeout(ctx, glance)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	seen := make(chan struct{})
 	select {
@@ -63,7 +63,7 @@ func (s *service) handler() http.Handler {
 
 // health fails if the collector hangs.
 func (s *service) health(w http.ResponseWriter, r *http.Request) {
-	if err := s.look(r.Context(), func(*engine.Collector) {}); err != nil && !errors.Is(err, errIdle) {
+	if err := s.betweenSteps(r.Context(), func(*engine.Collector) {}); err != nil && !errors.Is(err, errIdle) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -91,7 +91,7 @@ func (s *service) metrics(w http.ResponseWriter, r *http.Request) {
 	if feed != nil {
 		measureKinds(feed.Kinds())
 	}
-	if err := s.look(r.Context(), measure); errors.Is(err, errIdle) {
+	if err := s.betweenSteps(r.Context(), measure); errors.Is(err, errIdle) {
 		measure(idle)
 	}
 	legacyregistry.Handler().ServeHTTP(w, r)
@@ -115,7 +115,7 @@ func (s *service) graph(w http.ResponseWriter, r *http.Request) {
 		uids = append(uids, types.UID(uid))
 	}
 	var doc *report.Graph
-	err := s.look(r.Context(), func(c *engine.Collector) { doc = picture(c, uids, s.client.Resource) })
+	err := s.betweenSteps(r.Context(), func(c *engine.Collector) { doc = picture(c, uids, s.client.Resource) })
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -150,7 +150,7 @@ func (s *service) listen(ctx context.Context, address string) (at string, stop f
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: glance, MaxHeaderBytes: 1 << 16}
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: answerTimeout, MaxHeaderBytes: 1 << 16}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -34,8 +34,9 @@ var (
 
 func refuse(why reason.Code) *refusal { return &refusal{why, reason.Gate.Short(why)} }
 
-// hold is the pause before a refused request is decided again, if the reason will not pass soon.
-const hold = 10 * time.Minute
+// retryRefused is the pause before a refused request is decided again, if the reason will not pass
+// soon.
+const retryRefused = 10 * time.Minute
 
 // holdBack implements engine.RunOptions.Hold.
 func holdBack(r *engine.RefusedError) time.Duration {
@@ -45,7 +46,7 @@ func holdBack(r *engine.RefusedError) time.Duration {
 	case errGathering:
 		return gathering
 	default:
-		return hold
+		return retryRefused
 	}
 }
 
@@ -84,7 +85,7 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 // bounded checks a delete against the limits.
 func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 	if g.garbage != nil {
-		settled, why, err := g.garbage.see(ctx, r.Ref.UID)
+		settled, why, err := g.garbage.record(ctx, r.Ref.UID)
 		switch {
 		case err != nil:
 			return err

@@ -114,15 +114,15 @@ func (t *leaseFence) end() {
 // renewals is a lock that records its renewals, and passes the results of its requests to bar.
 type renewals struct {
 	resourcelock.Interface
-	fence *leaseFence
-	bar   func(error)
+	fence    *leaseFence
+	onResult func(error)
 }
 
 // Get reads the lease.
 func (l renewals) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	if err == nil || !apierrors.IsNotFound(err) { // a missing lease is created next
-		l.bar(err)
+		l.onResult(err)
 	}
 	return record, raw, err
 }
@@ -144,7 +144,7 @@ func (l renewals) note(sent instant, r resourcelock.LeaderElectionRecord, err er
 		l.fence.renewed(sent)
 	}
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) { // another request won the race
-		l.bar(err)
+		l.onResult(err)
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 			Client:     client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
 		},
-		fence: t, bar: bar,
+		fence: t, onResult: bar,
 	}
 	defer t.end()
 	started, stopped := make(chan struct{}), make(chan struct{})
@@ -187,7 +187,7 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 		resign()
 		<-stopped
 		if t.holds() { // it was acquired at the same moment
-			return giveBack(context.WithoutCancel(ctx), lock, l)
+			return releaseLease(context.WithoutCancel(ctx), lock, l)
 		}
 		return nil
 	}
@@ -199,7 +199,7 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 	case err = <-done:
 		resign()
 		<-stopped
-		return errors.Join(err, giveBack(context.WithoutCancel(ctx), lock, l))
+		return errors.Join(err, releaseLease(context.WithoutCancel(ctx), lock, l))
 	case <-t.lost.Done():
 	case <-stopped:
 	}
@@ -210,8 +210,8 @@ func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *lea
 	return errors.Join(errLost, err)
 }
 
-// giveBack releases the lease if this process still holds it.
-func giveBack(ctx context.Context, lock resourcelock.Interface, l Lease) error {
+// releaseLease releases the lease if this process still holds it.
+func releaseLease(ctx context.Context, lock resourcelock.Interface, l Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, l.Renew)
 	defer cancel()
 	record, _, err := lock.Get(ctx)

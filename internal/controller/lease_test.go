@@ -42,7 +42,7 @@ func (p *leading) told() error {
 func stand(ctx context.Context, l *leases, lease Lease) *leading {
 	p := &leading{fence: newLeaseFence(lease.Renew), works: make(chan struct{}), ended: make(chan error, 1)}
 	go func() {
-		p.ended <- lead(ctx, l, lease, p.fence, p.bar, func(ctx context.Context) error {
+		p.ended <- lead(ctx, l, lease, p.fence, p.recordLeaseResult, func(ctx context.Context) error {
 			close(p.works)
 			<-ctx.Done()
 			p.idle = time.Now()

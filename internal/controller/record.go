@@ -53,7 +53,7 @@ func (s *service) record(r engine.Record) {
 		} else {
 			code = string(refusal.Reason)
 		}
-		s.tellKept(r)
+		s.reportRefused(r)
 	case kept:
 		outcome = refused
 	case len(d.Requests) > 0 && r.Err != nil:
@@ -61,7 +61,7 @@ func (s *service) record(r engine.Record) {
 	case len(d.Requests) > 0:
 		outcome = sent
 	}
-	s.tellSent(r)
+	s.logSent(r)
 	decisionsTotal.WithLabelValues(code, outcome).Inc()
 	if unknown(d.Reason) {
 		unknownTotal.WithLabelValues(d.Reason.String()).Inc()
@@ -100,9 +100,9 @@ func logDecision(log *slog.Logger, r engine.Record, code, outcome string) {
 	log.LogAttrs(context.Background(), level, "decided", attributes...)
 }
 
-// tellSent reports every write of an attempt that was sent: a log line for each, which is the
+// logSent reports every write of an attempt that was sent: a log line for each, which is the
 // record of what this process has done, and an event for each success.
-func (s *service) tellSent(r engine.Record) {
+func (s *service) logSent(r engine.Record) {
 	for _, x := range r.Exchanges {
 		if _, kept := errors.AsType[*refusal](x.Err); x.Verb == object.Get || kept {
 			continue
@@ -169,9 +169,9 @@ func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 	return list
 }
 
-// tellKept sends an event about refused requests. It reports only the first one of a decision,
+// reportRefused sends an event about refused requests. It reports only the first one of a decision,
 // because the others are refused for the same reason.
-func (s *service) tellKept(r engine.Record) {
+func (s *service) reportRefused(r engine.Record) {
 	var one *engine.RefusedError
 	var why *refusal
 	if s.events == nil || !errors.As(r.Err, &one) || !errors.As(one, &why) || why.Reason == reason.NotLeading || why.Reason == reason.Gathering {
@@ -217,8 +217,8 @@ func actionOf(q engine.Request) action {
 	}
 }
 
-// mostNamed is how many owners a sentence names.
-const mostNamed = 3
+// maxNamed is how many owners a sentence names.
+const maxNamed = 3
 
 // missing returns the owners whose absence a decision depends on.
 func missing(d engine.Decision) []object.Ref {
@@ -237,11 +237,11 @@ func because(d engine.Decision) string {
 	if len(owners) == 0 {
 		return reason.Collector.Sentence(d.Reason)
 	}
-	names := make([]string, 0, mostNamed+1)
-	for _, o := range owners[:min(len(owners), mostNamed)] {
+	names := make([]string, 0, maxNamed+1)
+	for _, o := range owners[:min(len(owners), maxNamed)] {
 		names = append(names, fmt.Sprintf("owner %s (uid %s)", o, o.UID))
 	}
-	if n := len(owners) - mostNamed; n > 0 {
+	if n := len(owners) - maxNamed; n > 0 {
 		names = append(names, fmt.Sprintf("%d more", n))
 	}
 	verb := " does not exist."
@@ -251,19 +251,19 @@ func because(d engine.Decision) string {
 	return strings.Join(names, ", ") + verb
 }
 
-// once remembers the last text about each object, to avoid repetitions. It is not safe for
+// lastTexts remembers the last text about each object, to avoid repetitions. It is not safe for
 // concurrent use.
-type once map[object.Ref]string
+type lastTexts map[object.Ref]string
 
-// mostTold bounds once.
-const mostTold = 1 << 14
+// maxLastTexts bounds lastTexts.
+const maxLastTexts = 1 << 14
 
 // say reports whether a text is new.
-func (o once) say(ref object.Ref, text string) bool {
+func (o lastTexts) say(ref object.Ref, text string) bool {
 	if o[ref] == text {
 		return false
 	}
-	if len(o) >= mostTold {
+	if len(o) >= maxLastTexts {
 		clear(o)
 	}
 	o[ref] = text
@@ -286,7 +286,7 @@ type events struct {
 	broadcaster record.EventBroadcaster
 	recorder    record.EventRecorder
 	// told remembers the events about requests that were not sent.
-	told once
+	told lastTexts
 }
 
 func newEvents(client typed.EventsGetter) *events {
@@ -295,7 +295,7 @@ func newEvents(client typed.EventsGetter) *events {
 	return &events{
 		broadcaster: b,
 		recorder:    b.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}),
-		told:        once{},
+		told:        lastTexts{},
 	}
 }
 

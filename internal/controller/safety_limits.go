@@ -121,23 +121,23 @@ type garbageRateLimit struct {
 	known func(context.Context) (int, error)
 
 	mu    sync.Mutex
-	found map[types.UID]sighting
+	found map[types.UID]garbageTimes
 	// limit is how many may be found within a minute; measured is the time of its computation.
 	limit    int
 	measured time.Time
 }
 
-// sighting is when an object was found to be garbage.
-type sighting struct{ first, last time.Time }
+// garbageTimes are when an object was first and last found to be garbage.
+type garbageTimes struct{ first, last time.Time }
 
 func newGarbageRateLimit(percent int, now func() time.Time, known func(context.Context) (int, error)) *garbageRateLimit {
-	return &garbageRateLimit{percent: percent, now: now, known: known, found: map[types.UID]sighting{}, limit: fewGarbage}
+	return &garbageRateLimit{percent: percent, now: now, known: known, found: map[types.UID]garbageTimes{}, limit: fewGarbage}
 }
 
-// see counts a garbage object. settled is true if the object was first found at least gathering ago,
+// record counts a garbage object. settled is true if the object was first found at least gathering ago,
 // so that other garbage with the same cause has been found too. why is set if there is too much
 // garbage: the limit then trips.
-func (s *garbageRateLimit) see(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
+func (s *garbageRateLimit) record(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
 	settled, n, limit := s.count(uid)
 	if n <= limit {
 		return settled, "", nil
@@ -168,7 +168,7 @@ func (s *garbageRateLimit) count(uid types.UID) (settled bool, n, limit int) {
 		s.limit = fewGarbage
 	}
 	if len(s.found) > s.limit {
-		maps.DeleteFunc(s.found, func(_ types.UID, x sighting) bool { return now.Sub(x.last) >= time.Minute })
+		maps.DeleteFunc(s.found, func(_ types.UID, x garbageTimes) bool { return now.Sub(x.last) >= time.Minute })
 	}
 	return now.Sub(x.first) >= gathering, len(s.found), s.limit
 }
@@ -190,8 +190,8 @@ func (s *service) tripRecord() (tripRecord, bool) {
 	return tripRecord{leases: s.leases, lease: *s.o.Lease}, true
 }
 
-// recall trips the limit again if the lease records that an earlier process tripped it.
-func (s *service) recall(ctx context.Context) error {
+// restoreTripped trips the limit again if the lease records that an earlier process tripped it.
+func (s *service) restoreTripped(ctx context.Context) error {
 	l, ok := s.tripRecord()
 	if !ok {
 		return nil
@@ -202,7 +202,7 @@ func (s *service) recall(ctx context.Context) error {
 	}
 	s.gate.breaker.trip(remembered, why)
 	s.o.Log.Error("the safety limit had tripped before: nothing is written", "why", why, "reset", l.reset())
-	s.tellTripped(l, uid, why)
+	s.reportTripped(l, uid, why)
 	return nil
 }
 
@@ -231,11 +231,11 @@ func (s *service) watchLimit(ctx context.Context) {
 	uid := l.write(ctx, text, func(err error) {
 		s.o.Log.Error("the lease does not say yet that the safety limit has tripped: it is tried again", "error", err)
 	})
-	s.tellTripped(l, uid, text)
+	s.reportTripped(l, uid, text)
 }
 
-// tellTripped sends an event about the lease.
-func (s *service) tellTripped(l tripRecord, uid types.UID, why string) {
+// reportTripped sends an event about the lease.
+func (s *service) reportTripped(l tripRecord, uid types.UID, why string) {
 	s.events.recorder.Event(about(object.Ref{
 		APIVersion: coordination.SchemeGroupVersion.String(), Kind: "Lease", Namespace: l.lease.Namespace, Name: l.lease.Name, UID: uid,
 	}), corev1.EventTypeWarning, string(reason.SafetyLimitTripped), why+". Nothing is written; "+l.reset())
@@ -290,7 +290,7 @@ func (l tripRecord) write(ctx context.Context, why string, failed func(error)) t
 
 // put tries to write once. A conflict with a renewal of the lease is retried.
 func (l tripRecord) put(ctx context.Context, why string) (types.UID, error) {
-	ctx, stop := context.WithTimeout(ctx, glance)
+	ctx, stop := context.WithTimeout(ctx, answerTimeout)
 	defer stop()
 	leases := l.leases.Leases(l.lease.Namespace)
 	var conflict error

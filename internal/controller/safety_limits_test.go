@@ -24,7 +24,7 @@ func found(t *testing.T, s *garbageRateLimit, from, to int) (settled bool, why s
 	t.Helper()
 	for i := from; i <= to; i++ {
 		var err error
-		if settled, why, err = s.see(t.Context(), types.UID(fmt.Sprint(i))); err != nil {
+		if settled, why, err = s.record(t.Context(), types.UID(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestGarbageWithoutMeasure(t *testing.T) {
 	busy := errors.New("busy")
 	s := newGarbageRateLimit(10, time.Now, func(context.Context) (int, error) { return 0, busy })
 	found(t, s, 1, fewGarbage)
-	if settled, _, err := s.see(t.Context(), "one more"); settled || !errors.Is(err, busy) {
+	if settled, _, err := s.record(t.Context(), "one more"); settled || !errors.Is(err, busy) {
 		t.Errorf("settled %v, %v", settled, err)
 	}
 }
@@ -166,7 +166,7 @@ func TestLimitStaysTripped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := held()
 		first, told := replica(l)
-		if err := first.recall(t.Context()); err != nil || first.gate.breaker.isTripped() {
+		if err := first.restoreTripped(t.Context()); err != nil || first.gate.breaker.isTripped() {
 			t.Fatalf("tripped from the start, %v", err)
 		}
 		ctx, end := context.WithCancel(t.Context())
@@ -188,7 +188,7 @@ func TestLimitStaysTripped(t *testing.T) {
 		}
 
 		second, told := replica(l)
-		if err := second.recall(t.Context()); err != nil {
+		if err := second.restoreTripped(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		second.watchLimit(t.Context()) // writes nothing
@@ -201,7 +201,7 @@ func TestLimitStaysTripped(t *testing.T) {
 
 		l.touch(func(lease *api.Lease) { delete(lease.Annotations, trippedAnnotation) })
 		third, _ := replica(l)
-		if err := third.recall(t.Context()); err != nil || third.gate.breaker.isTripped() {
+		if err := third.restoreTripped(t.Context()); err != nil || third.gate.breaker.isTripped() {
 			t.Errorf("tripped after it was reset, %v", err)
 		}
 	})
@@ -214,7 +214,7 @@ func TestTripCannotBeWritten(t *testing.T) {
 		l := held()
 		s, _ := replica(l)
 		l.fail(errDown)
-		if err := s.recall(t.Context()); !errors.Is(err, errDown) {
+		if err := s.restoreTripped(t.Context()); !errors.Is(err, errDown) {
 			t.Errorf("it begins with %v", err)
 		}
 		ctx, end := context.WithCancel(t.Context())
@@ -256,11 +256,11 @@ func TestTripBesideRenewals(t *testing.T) {
 func TestNoTripRecord(t *testing.T) {
 	s, _ := replica(&leases{fails: errDown})
 	s.o.Enforce = false
-	if err := s.recall(t.Context()); err != nil {
+	if err := s.restoreTripped(t.Context()); err != nil {
 		t.Error(err)
 	}
 	s.o.Enforce, s.o.Lease = true, nil
-	if err := s.recall(t.Context()); err != nil {
+	if err := s.restoreTripped(t.Context()); err != nil {
 		t.Error(err)
 	}
 	s.gate.breaker.trip(deletesPerMinute, "many")

@@ -29,8 +29,8 @@ const (
 	lastRetry  = 2 * time.Second
 )
 
-// act runs the controllers after every change.
-func (d *Deleters) act(w *world) {
+// runControllers runs the controllers after every change.
+func (d *Deleters) runControllers(w *world) {
 	select {
 	case <-d.feed.Synced():
 	case <-d.ctx.Done():

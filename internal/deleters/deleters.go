@@ -148,7 +148,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, deletes: &d.deletes, accepted: map[acceptedRequest]struct{}{}, readOnly: d.others.manager != nil}
 			d.chooseControllers(o, w)
 			close(followed)
-			beside.Go(func() { d.act(w) })
+			beside.Go(func() { d.runControllers(w) })
 			beside.Go(d.followKinds)
 		},
 		Run: engine.RunOptions{Record: d.record, Observed: d.storeEvent, Warn: func(engine.Warning) {}, Do: d.do, Grace: shutdownGrace, Before: d.others.before()},

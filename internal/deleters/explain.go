@@ -104,19 +104,19 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	}
 	switch o, err := d.client.Get(ctx, ref); {
 	case apierrors.IsNotFound(err):
-		return ref.String() + " is not there" + d.whyGone(ctx, ref) + "."
+		return ref.String() + " is not there" + d.explainGone(ctx, ref) + "."
 	case err != nil:
 		return ref.String() + " was not seen: " + err.Error()
 	case ref.UID != "" && o.UID != ref.UID:
-		return ref.String() + " is not there" + d.whyGone(ctx, ref) + ". An object with the uid " + string(o.UID) + " has its name."
+		return ref.String() + " is not there" + d.explainGone(ctx, ref) + ". An object with the uid " + string(o.UID) + " has its name."
 	default:
 		return o.Ref.String() + " is there" + d.whyNotWatched(o.Ref)
 	}
 }
 
-// whyGone says when and why an object was deleted here; "" if it was deleted by others. A delete is
+// explainGone says when and why an object was deleted here; "" if it was deleted by others. A delete is
 // recorded when its attempt has ended, which may be after the object has gone.
-func (d *Deleters) whyGone(ctx context.Context, ref object.Ref) string {
+func (d *Deleters) explainGone(ctx context.Context, ref object.Ref) string {
 	deleted, ours := d.deletes.find(ref)
 	if !ours {
 		d.awaitAttempts(ctx)
@@ -128,7 +128,8 @@ func (d *Deleters) whyGone(ctx context.Context, ref object.Ref) string {
 	return ": " + deleted.String()
 }
 
-// awaitAttempts waits until no attempt of the collector is in progress, and no longer than accountTimeout.
+// awaitAttempts waits until no attempt of the collector is in progress, and no longer than
+// accountTimeout.
 func (d *Deleters) awaitAttempts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, accountTimeout)
 	defer cancel()

@@ -90,7 +90,7 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	var retried time.Time
 	var left []string
 	for {
-		now, err := d.look(ctx, &retried)
+		now, err := d.checkRemaining(ctx, &retried)
 		if len(now) > 0 && !errors.Is(ctx.Err(), context.Canceled) {
 			left = now
 		}
@@ -145,9 +145,9 @@ func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) 
 	return unique(list)
 }
 
-// look returns the remaining work; nothing if all is settled. retried is the time of the last retry
-// of unreadable kinds or deferred attempts, which look updates.
-func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string, err error) {
+// checkRemaining returns the remaining work; nothing if all is settled. retried is the time of the
+// last retry of unreadable kinds or deferred attempts, which look updates.
+func (d *Deleters) checkRemaining(ctx context.Context, retried *time.Time) (left []string, err error) {
 	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
 		return left, err
 	}

@@ -69,7 +69,7 @@ func Collect(ctx context.Context, client *Client, o CollectorOptions) error {
 			events = seen.through(ctx, events)
 		}
 	}
-	api = nowhere{api}
+	api = impossibleNames{api}
 	if o.Through != nil {
 		api = o.Through(api)
 	}
@@ -100,14 +100,14 @@ func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Objec
 	return o, err
 }
 
-// nowhere reports an object as absent if no object can have its name and a server would answer 404.
+// impossibleNames reports an object as absent if no object can have its name and a server would answer 404.
 // Under engine.Strict such owners are never looked up.
 //
 // Rule: spec Q31.
-type nowhere struct{ engine.API }
+type impossibleNames struct{ engine.API }
 
 // Get reads the object, or reports it as absent.
-func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+func (n impossibleNames) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := n.API.Get(ctx, ref)
 	if impossible, ok := errors.AsType[*object.ImpossibleNameError](err); ok && impossible.Absent {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: object.GroupOf(ref.APIVersion), Resource: ref.Kind}, ref.Name)
@@ -115,9 +115,9 @@ func (n nowhere) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	return o, err
 }
 
-// mostGone is the maximum number of objects in seenDeleted. An object that it has forgotten needs a
-// grace period again.
-const mostGone = 1 << 16
+// maxSeenDeleted is the maximum number of objects in seenDeleted. An object that it has forgotten
+// needs a grace period again.
+const maxSeenDeleted = 1 << 16
 
 // seenDeleted has the objects that a watch has shown as deleted. They are known to have existed, so
 // their absence needs no grace period. (spec §17 step 7)
@@ -134,16 +134,16 @@ func (g *seenDeleted) has(uid types.UID) bool {
 	return ok
 }
 
-// see records the object of a Deleted event. An object that is only missing from a list does not
+// add records the object of a Deleted event. An object that is only missing from a list does not
 // count, because the list may come from a server with an old state. Such an event has no
 // resourceVersion. That of a watch has the last state of the object.
-func (g *seenDeleted) see(e object.Event) {
+func (g *seenDeleted) add(e object.Event) {
 	if e.Type != object.Deleted || e.Object.ResourceVersion == "" {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.uids == nil || len(g.uids) >= mostGone {
+	if g.uids == nil || len(g.uids) >= maxSeenDeleted {
 		g.uids = map[types.UID]struct{}{}
 	}
 	g.uids[e.Object.UID] = struct{}{}
@@ -155,7 +155,7 @@ func (g *seenDeleted) through(ctx context.Context, events <-chan object.Event) <
 	go func() {
 		defer close(out)
 		for e := range events {
-			g.see(e)
+			g.add(e)
 			select {
 			case out <- e:
 			case <-ctx.Done():

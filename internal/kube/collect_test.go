@@ -42,10 +42,10 @@ func TestGone(t *testing.T) {
 	close(in)
 	for range out {
 	}
-	for i := range mostGone + 1 {
-		g.see(eventOf(object.Deleted, fmt.Sprint(i), "5"))
+	for i := range maxSeenDeleted + 1 {
+		g.add(eventOf(object.Deleted, fmt.Sprint(i), "5"))
 	}
-	if len(g.uids) > mostGone {
+	if len(g.uids) > maxSeenDeleted {
 		t.Errorf("%d are remembered", len(g.uids))
 	}
 }

@@ -33,8 +33,8 @@ type finalizerGuard struct {
 	asked map[types.UID]bool
 }
 
-// mostAsked is the maximum number of owners in asked. A forgotten owner is refused once more.
-const mostAsked = 1 << 16
+// maxAsked is the maximum number of owners in asked. A forgotten owner is refused once more.
+const maxAsked = 1 << 16
 
 // before returns an engine.RunOptions.Before that applies the guard and then calls next, unless
 // that is nil.
@@ -78,7 +78,7 @@ func (p *finalizerGuard) again(uid types.UID) bool {
 	if p.asked[uid] {
 		return true
 	}
-	if len(p.asked) >= mostAsked {
+	if len(p.asked) >= maxAsked {
 		clear(p.asked)
 	}
 	p.asked[uid] = true

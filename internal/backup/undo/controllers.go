@@ -76,7 +76,7 @@ func (p *planning) byItself(i int) reason.Code {
 		return reason.ControllerMakesIt
 	case p.labelled(n), p.ofService(n), p.controllerMakes(i):
 		return reason.ControllerMakesIt
-	case p.now.Heirs && p.lacksController(i):
+	case p.now.AcceptRecreatedOwners && p.lacksController(i):
 		return reason.ControllerMissing
 	default:
 		return ""
@@ -142,7 +142,7 @@ func (p *planning) controllerMakes(i int) bool {
 		kind := ref.APIVersion + " " + ref.Kind
 		if ref.Controller == object.True && slices.Contains(versions[n.Object.Kind], kind) {
 			owner, why := p.owner(i, ref)
-			return p.heir(i, ref, why) != "" || owner >= 0 && p.nodes[owner].Object.UID != ref.UID
+			return p.recreatedOwner(i, ref, why) != "" || owner >= 0 && p.nodes[owner].Object.UID != ref.UID
 		}
 		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], kind) {
 			continue

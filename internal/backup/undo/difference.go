@@ -243,8 +243,8 @@ func (p *planning) compareOwners(i int) {
 	for _, ref := range n.owners {
 		owner, why := p.owner(i, ref)
 		uid := ref.UID
-		if heir := p.heir(i, ref, why); heir != "" {
-			uid, why = heir, ""
+		if recreated := p.recreatedOwner(i, ref, why); recreated != "" {
+			uid, why = recreated, ""
 		}
 		if again, ok := p.madeBefore(ref.UID); ok {
 			uid = again

@@ -40,11 +40,11 @@ func TestLookRules(t *testing.T) {
 		{rule: "finished", saved: complete},
 		{rule: "made", saved: saved("ConfigMap a", "")},
 	}
-	if len(examples) != len(lookRules) {
-		t.Fatalf("%d examples for %d rules", len(examples), len(lookRules))
+	if len(examples) != len(stateRules) {
+		t.Fatalf("%d examples for %d rules", len(examples), len(stateRules))
 	}
 	// decides reports whether the first of the rules that holds for example i has the result of rule i.
-	decides := func(rules []lookRule, i int) bool {
+	decides := func(rules []stateRule, i int) bool {
 		x, c := examples[i], clusterOf()
 		if x.found != nil {
 			c = clusterOf(x.found)
@@ -54,21 +54,21 @@ func TestLookRules(t *testing.T) {
 		}
 		p := &planning{now: Cluster{Lookup: c.lookup}, again: map[types.UID]types.UID{x.saved.Object.UID: x.again}}
 		f := p.find(&node{Saved: x.saved})
-		n := slices.IndexFunc(rules, func(r lookRule) bool { return r.holds(f) })
-		return n >= 0 && rules[n].state == lookRules[i].state && rules[n].reason == lookRules[i].reason
+		n := slices.IndexFunc(rules, func(r stateRule) bool { return r.holds(f) })
+		return n >= 0 && rules[n].state == stateRules[i].state && rules[n].reason == stateRules[i].reason
 	}
-	for i, r := range lookRules {
+	for i, r := range stateRules {
 		t.Run(r.name, func(t *testing.T) {
-			if examples[i].rule != r.name || !decides(lookRules, i) {
+			if examples[i].rule != r.name || !decides(stateRules, i) {
 				t.Fatalf("example %d, for %q, is not decided by this rule", i, examples[i].rule)
 			}
-			if decides(slices.Delete(slices.Clone(lookRules), i, i+1), i) {
+			if decides(slices.Delete(slices.Clone(stateRules), i, i+1), i) {
 				t.Error("the result is the same without the rule")
 			}
-			if i+1 == len(lookRules) {
+			if i+1 == len(stateRules) {
 				return
 			}
-			swapped := slices.Clone(lookRules)
+			swapped := slices.Clone(stateRules)
 			swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
 			if decides(swapped, i) != (r.why == "") {
 				t.Errorf("the result depends on the order of this rule and the next, or has no reason to: %q", r.why)

@@ -20,8 +20,8 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 	for _, ref := range owners {
 		owner, why := p.owner(i, ref)
 		was := ref.UID
-		if heir := p.heir(i, ref, why); heir != "" {
-			ref.UID, why = heir, ""
+		if recreated := p.recreatedOwner(i, ref, why); recreated != "" {
+			ref.UID, why = recreated, ""
 			s.note(reason.OwnerMadeAgain)
 		}
 		if why != "" {
@@ -81,7 +81,7 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	}
 	switch n.skip.Reason {
 	case reason.ListedTwice:
-		if last := p.places[n.Object.Coordinates()]; p.now.Heirs && last != i && p.nodes[last].state == made {
+		if last := p.places[n.Object.Coordinates()]; p.now.AcceptRecreatedOwners && last != i && p.nodes[last].state == made {
 			return last, ""
 		}
 		return -1, reason.OwnerNotRestored
@@ -96,10 +96,10 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	}
 }
 
-// heir returns the UID of the object that now has the name of an owner, if it counts as the owner
-// (Cluster.Heirs); else it is empty.
-func (p *planning) heir(i int, ref object.OwnerReference, why reason.Code) types.UID {
-	if why != reason.OwnerIsAnother || !p.now.Heirs {
+// recreatedOwner returns the UID of the object that now has the name of an owner, if it counts as
+// the owner (Cluster.AcceptRecreatedOwners); else it is empty.
+func (p *planning) recreatedOwner(i int, ref object.OwnerReference, why reason.Code) types.UID {
+	if why != reason.OwnerIsAnother || !p.now.AcceptRecreatedOwners {
 		return ""
 	}
 	live, err := p.now.Lookup(ref.In(p.nodes[i].Object.Namespace))

@@ -77,7 +77,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		p.byUID[n.Object.UID] = append(p.byUID[n.Object.UID], i)
 		switch {
 		case n.Object.Is(object.CRD):
-			p.look(n) // before its instances, which need it
+			p.setState(n) // before its instances, which need it
 			p.definitions = append(p.definitions, i)
 		case n.Object.Is(object.Service):
 			p.services[n.Object.Coordinates()] = i // unless fill corrects it
@@ -86,7 +86,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		if !slices.Contains(p.definitions, i) {
-			p.look(n)
+			p.setState(n)
 		}
 		switch {
 		case n.state == made, n.canCompare():
@@ -99,9 +99,9 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		n := &p.nodes[i]
 		if n.state == made {
 			if why := p.byItself(i); why != "" {
-				n.leave(why)
+				n.skipBecause(why)
 			} else if p.leaving(n.Object.Namespace) {
-				n.leave(reason.NamespaceTerminates)
+				n.skipBecause(reason.NamespaceTerminates)
 			}
 		} else if n.canCompare() {
 			p.compare(i)
@@ -126,10 +126,10 @@ func (p *planning) fill(i int) {
 	case !taken:
 		p.places[at] = i
 	case p.nodes[i].revision() > p.nodes[other].revision():
-		p.nodes[other].leave(reason.ListedTwice)
+		p.nodes[other].skipBecause(reason.ListedTwice)
 		p.places[at] = i
 	default:
-		p.nodes[i].leave(reason.ListedTwice)
+		p.nodes[i].skipBecause(reason.ListedTwice)
 	}
 	if p.nodes[i].Object.Is(object.Service) {
 		p.services[at] = p.places[at]
@@ -142,7 +142,7 @@ func (n *node) revision() uint64 {
 	return v
 }
 
-func (n *node) leave(why reason.Code) {
+func (n *node) skipBecause(why reason.Code) {
 	n.state, n.skip.Reason = skipped, why
 }
 
@@ -159,13 +159,13 @@ func (p *planning) compare(i int) {
 	case p.now.Content == nil, p.occupied[n.Object.Coordinates()]: // a later version of it exists
 		return
 	case why != "":
-		n.leave(why)
+		n.skipBecause(why)
 		return
 	case n.hasBuiltInController():
-		n.leave(reason.ControllerMakesIt)
+		n.skipBecause(reason.ControllerMakesIt)
 		return
 	case n.ranToItsEnd(p) && !p.now.Finished:
-		n.leave(reason.WouldRunAgain)
+		n.skipBecause(reason.WouldRunAgain)
 		return
 	}
 	raw, err := p.now.Content(n.Object)
@@ -190,12 +190,12 @@ func (p *planning) differs(n *node, list []Difference) {
 	n.compared.Differences = list
 	switch {
 	case len(list) == 0:
-		n.leave(reason.SameContent)
+		n.skipBecause(reason.SameContent)
 	case p.now.Overwrite:
-		n.leave(reason.Differs)
+		n.skipBecause(reason.Differs)
 		n.step = n.compared
 	default:
-		n.leave(reason.Differs)
+		n.skipBecause(reason.Differs)
 		n.skip.Differences = list
 	}
 }
@@ -245,7 +245,7 @@ func (p *planning) giveBack(i int) {
 	var lost []object.OwnerReference
 	for _, ref := range n.owners {
 		switch owner, why := p.owner(i, ref); {
-		case n.live.RefersTo(ref.UID) && (why == "" && owner >= 0 || p.heir(i, ref, why) != "" || p.isMadeBefore(ref.UID)):
+		case n.live.RefersTo(ref.UID) && (why == "" && owner >= 0 || p.recreatedOwner(i, ref, why) != "" || p.isMadeBefore(ref.UID)):
 			lost = append(lost, ref)
 		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run did not change it
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):

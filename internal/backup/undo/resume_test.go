@@ -73,10 +73,10 @@ func TestResumeAfterAnotherDelete(t *testing.T) {
 	}
 }
 
-// TestHeirs: with Heirs, a live object with the name of an owner counts as the owner, whether the
+// TestRecreatedOwners: with AcceptRecreatedOwners, a live object with the name of an owner counts as the owner, whether the
 // owner is in the backup or not, unless it is being deleted. Objects that it creates itself are not
 // created.
-func TestHeirs(t *testing.T) {
+func TestRecreatedOwners(t *testing.T) {
 	a, out, going := refOf("Cart.example.com a"), refOf("Cart.example.com out"), refOf("Cart.example.com going")
 	set, deployment, old := refOf("ReplicaSet.apps web"), refOf("Deployment.apps d"), refOf("ReplicaSet.apps d-1")
 	pod := controllerOf(set)
@@ -89,7 +89,7 @@ func TestHeirs(t *testing.T) {
 	leaving := another("Cart.example.com going")
 	leaving.Edit().DeletionTimestamp = 1
 	now := clusterOf(another("Cart.example.com a"), another("Cart.example.com out"), leaving, another("ReplicaSet.apps web"), another("Deployment.apps d"))
-	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, nil)
+	plan := Resume(list, Cluster{Lookup: now.lookup, AcceptRecreatedOwners: true}, nil)
 	if diff := cmp.Diff([]string{
 		"1 Create v1 ConfigMap shop/b +a +out !OwnerMadeAgain", "2 Create v1 ConfigMap shop/c OwnerIsAnother:going", "3 Create v1 Pod shop/bare",
 		"ControllerMakesIt apps/v1 ReplicaSet shop/d-1 ", "TakenByAnother apps/v1 ReplicaSet shop/web another",
@@ -125,7 +125,7 @@ func TestDeletedTwice(t *testing.T) {
 		generation("ConfigMap c", "c1", "97", ownerOf(first)), generation("ConfigMap both", "c2", "97", ownerOf(first), ownerOf(second)),
 	}
 	for range 2 {
-		plan := Resume(list, Cluster{Lookup: clusterOf().lookup, Heirs: true}, nil)
+		plan := Resume(list, Cluster{Lookup: clusterOf().lookup, AcceptRecreatedOwners: true}, nil)
 		if diff := cmp.Diff([]string{
 			"1 Create apps/v1 Deployment shop/d", "2 Create apps/v1 ReplicaSet shop/web",
 			"3 Create v1 ConfigMap shop/both +web(new) !OwnerMadeAgain", "4 Create v1 ConfigMap shop/c +web(new) !OwnerMadeAgain",
@@ -143,7 +143,7 @@ func TestDeletedTwice(t *testing.T) {
 	// Repeated: none of the skipped objects needs attention.
 	c := clusterOf(another("ReplicaSet.apps web"), another("Deployment.apps d"), another("ConfigMap c"), another("ConfigMap both"))
 	again := map[types.UID]types.UID{"z-second": "another", "d2": "another", "c1": "another", "c2": "another"}
-	for _, x := range Resume(list, Cluster{Lookup: c.lookup, Heirs: true}, again).Skipped {
+	for _, x := range Resume(list, Cluster{Lookup: c.lookup, AcceptRecreatedOwners: true}, again).Skipped {
 		if x.Reason == reason.TakenByAnother {
 			t.Errorf("%s: %s", x.Object, x.Reason)
 		}
@@ -168,7 +168,7 @@ func TestLivingDependents(t *testing.T) {
 		o.Owners = []object.OwnerReference{controllerOf(owner)}
 		list, now.objects[x.Object.Coordinates()] = append(list, x), o
 	}
-	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, map[types.UID]types.UID{before.UID: "b-again"})
+	plan := Resume(list, Cluster{Lookup: now.lookup, AcceptRecreatedOwners: true}, map[types.UID]types.UID{before.UID: "b-again"})
 	var m Mapping
 	got := map[string]types.UID{}
 	for i := range plan.Steps {

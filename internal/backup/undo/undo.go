@@ -49,8 +49,9 @@ type Cluster struct {
 	// status is restored to objects from an earlier undo, and objects that exist again are not
 	// compared.
 	Content func(object.Ref) ([]byte, error)
-	// Heirs lets an object that was recreated under the name of an owner count as the owner.
-	Heirs bool
+	// AcceptRecreatedOwners lets an object that was recreated under the name of an owner count as
+	// the owner.
+	AcceptRecreatedOwners bool
 	// Overwrite restores the saved content of objects that exist again with other content.
 	Overwrite bool
 	// Finished recreates finished work, too.

@@ -21,14 +21,14 @@ import (
 // bodies collects evidence from the objects of a dump while the snapshot is read.
 type bodies struct {
 	world health.Evidence
-	// had are the objects that were read with their bodies, by part.
-	had map[health.Part]map[types.NamespacedName]bool
+	// readBodies are the objects that were read with their bodies, by part.
+	readBodies map[health.Part]map[types.NamespacedName]bool
 	// records are the added records in order, kept if the snapshot will be written.
-	records []*health.Record
-	keep    bool
-	// told are the parts with a record of how far a server has listed them. Such lists were read
+	records     []*health.Record
+	keepRecords bool
+	// listedParts are the parts with a record of how far a server has listed them. Such lists were read
 	// for a snapshot, separately from its objects.
-	told map[health.Part]bool
+	listedParts map[health.Part]bool
 	// later are the objects with a record that are not in the snapshot of a cluster: see noteLater.
 	later map[identity]bool
 }
@@ -40,7 +40,7 @@ func identityOf(ref object.Ref) identity { return identity{ref.Kind, ref.Namespa
 
 // wants returns the fields to read from the body of an object; nil for a second copy.
 func (b *bodies) wants(o *object.Object) *manifest.Fields {
-	if part, ok := health.PartOf(o.APIVersion, o.Kind); ok && b.had[part][nameOf(o.Ref)] {
+	if part, ok := health.PartOf(o.APIVersion, o.Kind); ok && b.readBodies[part][nameOf(o.Ref)] {
 		return nil
 	}
 	return health.FieldsOf(o)
@@ -50,11 +50,11 @@ func (b *bodies) wants(o *object.Object) *manifest.Fields {
 // is no error.
 func (b *bodies) add(o *object.Object, text []byte) error {
 	if len(text) == 0 {
-		b.take(health.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
+		b.addRecord(health.Missed(o, "the dump holds an object that is too large, or of a form that cannot be read in part"))
 		return nil
 	}
 	r, err := health.ReadOf(o, text)
-	b.take(r)
+	b.addRecord(r)
 	if err == nil {
 		b.markRead(o.Ref)
 	}
@@ -67,18 +67,18 @@ func (b *bodies) line(text []byte) error {
 	if err != nil {
 		return err
 	}
-	b.take(r)
+	b.addRecord(r)
 	if part, ok := r.Part(); ok {
-		b.told[part], b.world.Live = true, true
+		b.listedParts[part], b.world.Live = true, true
 	} else if r.Unread == "" {
 		b.markRead(r.Ref())
 	}
 	return nil
 }
 
-func (b *bodies) take(r *health.Record) {
+func (b *bodies) addRecord(r *health.Record) {
 	b.world.Take(r)
-	if b.keep {
+	if b.keepRecords {
 		b.records = append(b.records, r)
 	}
 }
@@ -89,10 +89,10 @@ func (b *bodies) markRead(ref object.Ref) {
 	if !ok {
 		return
 	}
-	if b.had[part] == nil {
-		b.had[part] = map[types.NamespacedName]bool{}
+	if b.readBodies[part] == nil {
+		b.readBodies[part] = map[types.NamespacedName]bool{}
 	}
-	b.had[part][nameOf(ref)] = true
+	b.readBodies[part][nameOf(ref)] = true
 }
 
 func nameOf(ref object.Ref) types.NamespacedName {
@@ -114,17 +114,17 @@ func (b *bodies) evidence(snap *snapshot.Snapshot) *health.Evidence {
 	}
 	for same := range snap.ByKind() {
 		part, ok := health.PartOf(same[0].APIVersion, same[0].Kind)
-		if !ok || b.told[part] || part == health.Events { // no judgement depends on all Events
+		if !ok || b.listedParts[part] || part == health.Events { // no judgement depends on all Events
 			continue
 		}
 		for _, o := range same {
-			if !b.had[part][nameOf(o.Ref)] && health.FieldsOf(o) != nil {
+			if !b.readBodies[part][nameOf(o.Ref)] && health.FieldsOf(o) != nil {
 				b.world.Mark(part, o.Namespace, bodiesMissing)
 			}
 		}
 	}
 	for _, part := range health.Parts() {
-		if b.told[part] {
+		if b.listedParts[part] {
 			continue
 		}
 		r := health.ResourceOf(part)

@@ -52,8 +52,8 @@ func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 // MemoryLimit returns the memory limit for reading, in bytes, in addition to that for each object.
 func (s *Source) MemoryLimit() int64 { return cmp.Or(int64(s.limits.memory), snapshot.UsualMemory) }
 
-// Remembers reports whether the input is one file with a past.
-func (s *Source) Remembers() bool {
+// HasPast reports whether the input is one file with a past.
+func (s *Source) HasPast() bool {
 	if len(s.From) != 1 {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *Source) CheckPast() error {
 	if history, err := isHistory(s.From[0]); history || err != nil {
 		return err
 	}
-	return remembers(s.From[0])
+	return checkHasPast(s.From[0])
 }
 
 // MomentError says that a dump shows only one moment.
@@ -134,7 +134,7 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 	} else if history {
 		return s.openHistory(c, streams, path)
 	}
-	if err := remembers(path); err != nil {
+	if err := checkHasPast(path); err != nil {
 		return nil, err
 	}
 	memory := NewMemory()
@@ -146,7 +146,7 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 		memory.End()
 		return nil, LiftLimit(err)
 	}
-	s.Remark(r.Present(), streams.ErrOut)
+	s.PrintWarnings(r.Present(), streams.ErrOut)
 	return &Record{
 		Source: r, Origin: plan.SourceOf(r.Present()),
 		Served: func() (*object.Resources, error) { return r.Present().Resources, nil },
@@ -154,8 +154,8 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 	}, nil
 }
 
-// remembers is an error if the file shows only one moment.
-func remembers(path string) error {
+// checkHasPast is an error if the file shows only one moment.
+func checkHasPast(path string) error {
 	if path == "-" {
 		return errors.New("the past cannot be read from standard input: give an etcd snapshot as a file")
 	}

@@ -61,7 +61,7 @@ type World struct {
 // IsCluster reports whether the input is a whole cluster: live, from etcd, or from a snapshot of a
 // live one with evidence. Any other dump may be a part of one.
 func (w World) IsCluster() bool {
-	return w.Client != nil || w.Source.Revision != 0 || w.bodies != nil && len(w.bodies.told) > 0
+	return w.Client != nil || w.Source.Revision != 0 || w.bodies != nil && len(w.bodies.listedParts) > 0
 }
 
 // New returns a source with the flags that select a cluster.
@@ -142,7 +142,7 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 	if err != nil {
 		return World{}, err
 	}
-	s.Remark(w.Snapshot, streams.ErrOut)
+	s.PrintWarnings(w.Snapshot, streams.ErrOut)
 	return w, nil
 }
 
@@ -164,7 +164,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	}
 	var b *bodies
 	if s.Evidence || s.Written {
-		b = &bodies{had: map[health.Part]map[types.NamespacedName]bool{}, told: map[health.Part]bool{}, keep: s.Written}
+		b = &bodies{readBodies: map[health.Part]map[types.NamespacedName]bool{}, listedParts: map[health.Part]bool{}, keepRecords: s.Written}
 		o.Wants, o.Raw, o.Evidence = b.wants, b.add, b.line
 	}
 	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
@@ -177,7 +177,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		if err != nil {
 			return World{}, LiftLimit(err)
 		}
-		if s.Written && len(b.told) > 0 {
+		if s.Written && len(b.listedParts) > 0 {
 			b.noteLater(snap)
 		}
 		return World{Snapshot: snap, bodies: b}, s.checkTakenAt(snap)
@@ -206,7 +206,7 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	}
 	snap, err := s.Cluster.Read(c, client, scope, errOut)
 	if err == nil {
-		err = s.unread(c, snap)
+		err = s.checkRead(c, snap)
 	}
 	w := World{Snapshot: snap, Client: client}
 	if err == nil && s.Written {
@@ -233,8 +233,8 @@ func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 	return client, err
 }
 
-// Remark prints warnings about the input.
-func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
+// PrintWarnings prints warnings about the input.
+func (s *Source) PrintWarnings(snap *snapshot.Snapshot, errOut io.Writer) {
 	const most = 10
 	for i, p := range snap.Problems {
 		if i == most {
@@ -251,9 +251,9 @@ func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 	}
 }
 
-// unread is an error if the snapshot contains nothing in the namespaces of the question, since any
+// checkRead is an error if the snapshot contains nothing in the namespaces of the question, since any
 // answer would be meaningless.
-func (s *Source) unread(c *cobra.Command, snap *snapshot.Snapshot) error {
+func (s *Source) checkRead(c *cobra.Command, snap *snapshot.Snapshot) error {
 	if len(s.About) == 0 {
 		if !snap.Blind("") {
 			return nil

@@ -21,9 +21,10 @@ import (
 // many reports whether the flags select objects instead of naming them.
 func (t *Targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
 
-// confined reports whether the user expects a destructive selection to be limited to a namespace.
-func (t *Targets) confined() bool {
-	return t.Takes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All
+// isLimitedToNamespace reports whether the user expects a destructive selection to be limited to a
+// namespace.
+func (t *Targets) isLimitedToNamespace() bool {
+	return t.Deletes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All
 }
 
 // checkTypes refuses a selection of cluster-scoped types with -n. kubectl selects from the whole
@@ -31,7 +32,7 @@ func (t *Targets) confined() bool {
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.DeleteResult.
 func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
-	if !t.confined() {
+	if !t.isLimitedToNamespace() {
 		return nil
 	}
 	for arg := range strings.SplitSeq(args[0], ",") {
@@ -45,7 +46,7 @@ func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []s
 // checkFound refuses a selection with -n that has found cluster-scoped objects, as a category may.
 // For named objects it warns, as kubectl does.
 func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
-	if !t.Takes || t.Namespaces.One == "" || t.Namespaces.All {
+	if !t.Deletes || t.Namespaces.One == "" || t.Namespaces.All {
 		return nil
 	}
 	for _, ref := range refs {
@@ -159,8 +160,8 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 	if err != nil {
 		return err
 	}
-	if t.Supposes {
-		t.suppose(&w, args, streams.ErrOut)
+	if t.AcceptsUnreadNamespace {
+		t.addUnreadNamespaces(&w, args, streams.ErrOut)
 	}
 	refs, err := t.Find(c, w, args)
 	if err != nil {
@@ -238,7 +239,7 @@ func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.S
 	if rest != "" || err != nil {
 		return false, err
 	}
-	from.Remark(snap, streams.ErrOut)
+	from.PrintWarnings(snap, streams.ErrOut)
 	return true, nil
 }
 

@@ -65,17 +65,17 @@ func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	}
 }
 
-// suppose adds the named namespaces that have content in the snapshot, but were not read
+// addUnreadNamespaces adds the named namespaces that have content in the snapshot, but were not read
 // themselves. For a delete it prints a note; other answers contain it themselves.
-func (t *Targets) suppose(w *source.World, args []string, errOut io.Writer) {
+func (t *Targets) addUnreadNamespaces(w *source.World, args []string, errOut io.Writer) {
 	named, _ := t.namespacesNamed(args)
 	for _, name := range named {
 		supposed := w.Suppose(name)
 		if supposed == nil {
 			continue
 		}
-		w.Snapshot, t.Supposed = supposed, true
-		if t.Takes {
+		w.Snapshot, t.NamespaceUnread = supposed, true
+		if t.Deletes {
 			NoteUnseen(errOut, *w, name)
 		}
 	}

@@ -35,13 +35,13 @@ type Targets struct {
 	Files      manifests
 	// IgnoreMissing leaves out objects that do not exist.
 	IgnoreMissing bool
-	// Takes reports that the command deletes or would delete the targets.
-	Takes bool
-	// Supposes lets a read-only command accept a namespace that can't be read itself, only its
-	// content.
-	Supposes bool
-	// Supposed reports, after Answer, that one of the targets is such a namespace.
-	Supposed bool
+	// Deletes reports that the command deletes or would delete the targets.
+	Deletes bool
+	// AcceptsUnreadNamespace lets a read-only command accept a namespace that can't be read itself,
+	// only its content.
+	AcceptsUnreadNamespace bool
+	// NamespaceUnread reports, after Answer, that one of the targets is such a namespace.
+	NamespaceUnread bool
 	// Content lets a single namespace mean its content.
 	Content bool
 	// Release is, after Find, the release of Helm that was named; nil for any other target.
@@ -89,8 +89,9 @@ func (t *Targets) AddNamespaceFlags(f *pflag.FlagSet) {
 	t.Namespaces.AddFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
 }
 
-// Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, -f manifests, or helm/NAME
-// for the objects of a release. The result is not empty, and contains each object once, in the order of the arguments.
+// Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, -f manifests, or
+// helm/NAME for the objects of a release. The result is not empty, and contains each object once,
+// in the order of the arguments.
 func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	if err := t.Check(c, args); err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 		labelled = " with labels " + t.Selector
 	}
 	err := fmt.Errorf("no %s%s found%s", strings.Join(args, " "), labelled, t.Namespaces.Where())
-	if !t.Takes || !t.many() {
+	if !t.Deletes || !t.many() {
 		return err
 	}
 	for arg := range strings.SplitSeq(args[0], ",") {
@@ -198,7 +199,7 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 		seen := w.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 		switch {
 		case seen == nil:
-			return nil, notSnapped(w.Snapshot, o)
+			return nil, notInSnapshot(w.Snapshot, o)
 		case seen.UID != o.UID:
 			return nil, fmt.Errorf("%s was deleted and created again while the cluster was read: try again", o.Ref)
 		}
@@ -233,8 +234,8 @@ func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []strin
 	return isMissing(err)
 }
 
-// notSnapped returns the error for an object that exists on the server, but not in its snapshot.
-func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
+// notInSnapshot returns the error for an object that exists on the server, but not in its snapshot.
+func notInSnapshot(snap *snapshot.Snapshot, o *object.Object) error {
 	if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil {
 		if why := snap.Why(r, o.Namespace); why != "" {
 			return fmt.Errorf("%s is there, and what is around it could not be read: %s", o.Ref, why)

@@ -40,14 +40,14 @@ func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 		"none", "client", "server").NoOptDefVal = "client"
 }
 
-// OnlyShow sets the dry run.
-func (k *Confirm) OnlyShow() { k.dryRun = "client" }
+// SetDryRun sets the dry run.
+func (k *Confirm) SetDryRun() { k.dryRun = "client" }
 
-// OnlyShows reports whether nothing is to be written.
-func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" || k.Rehearses() }
+// IsDryRun reports whether nothing is to be written.
+func (k *Confirm) IsDryRun() bool { return k.dryRun == "client" || k.IsServerDryRun() }
 
-// Rehearses reports whether each request is sent as a dry run.
-func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
+// IsServerDryRun reports whether each request is sent as a dry run.
+func (k *Confirm) IsServerDryRun() bool { return k.dryRun == "server" }
 
 // question returns the question for a plan: the cluster, the user and the consequences.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
@@ -102,7 +102,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 // command line.
 func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	switch {
-	case k.OnlyShows():
+	case k.IsDryRun():
 		return k.show(c, args, streams, q.Digest)
 	case k.Digest == q.Digest:
 		return nil

@@ -39,7 +39,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	if w.noBackup {
 		return append(notes, "No backup is made: what is deleted cannot be brought back.")
 	}
-	secrets := w.lost(deletes)
+	secrets := w.secretsNotSaved(deletes)
 	if secrets == 0 {
 		return notes
 	}
@@ -50,8 +50,8 @@ func (w *Writing) notes(p *report.Plan) []string {
 	return append(notes, what+", which cannot be brought back: see --backup-secrets.")
 }
 
-// lost returns the number of Secrets to delete whose content the backup will not contain.
-func (w *Writing) lost(deletes []object.Ref) int {
+// secretsNotSaved returns the number of Secrets to delete whose content the backup will not contain.
+func (w *Writing) secretsNotSaved(deletes []object.Ref) int {
 	if w.backupSecrets {
 		return 0
 	}
@@ -64,11 +64,11 @@ func (w *Writing) lost(deletes []object.Ref) int {
 	return secrets
 }
 
-// recall returns the text before the command that restores what a plan deletes; empty if nothing
+// undoHint returns the text before the command that restores what a plan deletes; empty if nothing
 // can be restored.
-func (w *Writing) recall(p *report.Plan) string {
+func (w *Writing) undoHint(p *report.Plan) string {
 	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
-	switch secrets := w.lost(deletes); {
+	switch secrets := w.secretsNotSaved(deletes); {
 	case w.noBackup || secrets == len(deletes):
 		return ""
 	case secrets > 0:
@@ -78,10 +78,10 @@ func (w *Writing) recall(p *report.Plan) string {
 	}
 }
 
-// released reports whether a removal of finalizers may ignore that the kind of an object is
+// isUnprotected reports whether a removal of finalizers may ignore that the kind of an object is
 // protected: the object is being deleted already, or it is an APIService that is deleted along with
 // its CRDs. Protection by an annotation is never ignored.
-func released(p *report.Plan, why reason.Code, seen *object.Object) bool {
+func isUnprotected(p *report.Plan, why reason.Code, seen *object.Object) bool {
 	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == reason.ProtectedKind && seen != nil &&
 		(seen.BeingDeleted() || seen.RegisteredForCRDs())
 }
@@ -117,7 +117,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	find := world.Cursor().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.CheckDeletes(p.Consequences, find) {
-		if released(p, r.Why, find(r.Object)) {
+		if isUnprotected(p, r.Why, find(r.Object)) {
 			continue
 		}
 		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
@@ -206,13 +206,13 @@ func Gather(list []report.Obstacle, o report.Obstacle, ref object.Ref) []report.
 // obstacles. For a dry run it only prints them.
 func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
 	text := render.ObstaclesText(obstacles)
-	if lifts := w.lifting(obstacles); len(lifts) > 0 && live {
+	if lifts := w.liftingFlags(obstacles); len(lifts) > 0 && live {
 		text += "\nTo do it anyway:\n  " + commandLine(c, args, lifts...)
 	}
 	switch {
 	case !live:
 		text = "A run would be refused:" + text
-	case w.OnlyShows():
+	case w.IsDryRun():
 		text = "Nothing was written. A run would be refused:" + text
 	default:
 		return &command.Exit{Code: command.Refused, Message: "refused, nothing was written:" + text}
@@ -223,14 +223,14 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 
 // onlyHelm ends a command about a release, which only Helm uninstalls.
 func (w *Writing) onlyHelm(u *report.Uninstall) error {
-	if w.OnlyShows() {
+	if w.IsDryRun() {
 		return shown
 	}
 	return &command.Exit{Code: command.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + u.Command}
 }
 
-// lifting returns the flags that lift all obstacles; nil if one can't be lifted.
-func (w *Writing) lifting(obstacles []report.Obstacle) []string {
+// liftingFlags returns the flags that lift all obstacles; nil if one can't be lifted.
+func (w *Writing) liftingFlags(obstacles []report.Obstacle) []string {
 	names, limit := slices.Clone(w.unlock), ""
 	for i := range obstacles {
 		switch o := &obstacles[i]; {

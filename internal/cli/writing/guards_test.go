@@ -43,7 +43,7 @@ func TestReleased(t *testing.T) {
 		{"a delete", plan.Delete, other, reason.ProtectedKind, deleted, false},
 	} {
 		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []object.Ref{test.target}}}
-		if got := released(p, test.why, test.seen); got != test.want {
+		if got := isUnprotected(p, test.why, test.seen); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -45,8 +45,8 @@ type Writing struct {
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
-	// undoes is the text before the command that restores what the run deleted.
-	undoes string
+	// undoText is the text before the command that restores what the run deleted.
+	undoText string
 }
 
 // AddFlags adds the flags of every writing command.
@@ -130,8 +130,8 @@ type Proposal struct {
 	Removes int
 	// FailOn returns the error of a plan that the user does not want; it may be nil.
 	FailOn func(*report.Plan) error
-	// Rehearse sends each request as a dry run.
-	Rehearse func() ([]report.Answer, error)
+	// DryRun sends each request as a dry run.
+	DryRun func() ([]report.Answer, error)
 	// Notes are additional notes for the confirmation.
 	Notes []string
 }
@@ -139,9 +139,9 @@ type Proposal struct {
 // shown ends a command that only shows a plan.
 var shown = &command.Exit{Code: command.OK}
 
-// Sure shows the plan, and returns nil if it may be executed: nothing forbids it, and it is
+// Approve shows the plan, and returns nil if it may be executed: nothing forbids it, and it is
 // confirmed. args are those of the command line.
-func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
+func (w *Writing) Approve(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
 	document := p.Result.Plan
 	uninstall := document.Seed.Uninstall
 	var obstacles []report.Obstacle
@@ -164,12 +164,12 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 		return err
 	}
 	var tried error
-	if w.Rehearses() {
-		answers, err := p.Rehearse()
+	if w.IsServerDryRun() {
+		answers, err := p.DryRun()
 		if err != nil {
 			return err
 		}
-		tried = Rehearsed(streams.ErrOut, answers)
+		tried = PrintDryRun(streams.ErrOut, answers)
 	}
 	if uninstall != nil {
 		return cmp.Or(tried, w.onlyHelm(uninstall))
@@ -180,10 +180,10 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 	if tried != nil || !live {
 		return cmp.Or(tried, error(shown))
 	}
-	if w.OnlyShows() {
+	if w.IsDryRun() {
 		return w.show(c, args, streams, document.Digest)
 	}
-	w.undoes = w.recall(document)
+	w.undoText = w.undoHint(document)
 	id, err := p.World.Client.Identity(c.Context())
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 // is printed on stderr for the confirmation.
 func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams, p Proposal, live bool) error {
 	out, o := streams.Out, *p.Output
-	if live && !w.OnlyShows() && !o.AsText() {
+	if live && !w.IsDryRun() && !o.AsText() {
 		if w.Digest != "" {
 			return nil
 		}
@@ -207,9 +207,9 @@ func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams,
 	return o.ShowPlan(c, out, p.World.Snapshot, p.Result.Plan, p.Steps)
 }
 
-// CarryOut executes the confirmed plan and reports the result.
-func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
-	Outlive()
+// Execute executes the confirmed plan and reports the result.
+func (w *Writing) Execute(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
+	IgnoreBrokenPipe()
 	dir, err := w.backup.Path()
 	if err != nil {
 		return err
@@ -233,8 +233,8 @@ func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericioo
 	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
 		return &command.Exit{Code: command.Partial, Message: failed.Error()}
 	}
-	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoes != "" {
-		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
+	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoText != "" {
+		fmt.Fprintln(streams.ErrOut, w.undoText+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*command.Exit](verdict); ok && o.AsText() {
@@ -282,9 +282,9 @@ func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wip
 	}, following.End
 }
 
-// Rehearsed prints the answers to dry-run requests. A refusal is an error, as for kubectl
+// PrintDryRun prints the answers to dry-run requests. A refusal is an error, as for kubectl
 // --dry-run=server.
-func Rehearsed(errOut io.Writer, answers []report.Answer) error {
+func PrintDryRun(errOut io.Writer, answers []report.Answer) error {
 	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
 	if Refuses(answers) {
 		return &command.Exit{Code: command.Failed}
@@ -330,6 +330,7 @@ func (d BackupDir) Path() (string, error) {
 	return filepath.Join(state, "kubectl-gc", "backups"), nil
 }
 
-// Outlive keeps the process alive when the reader of its output exits. On Unix, writing to a closed
-// pipe would otherwise end it in the middle of a run. Read-only commands should end like that.
-func Outlive() { signal.Ignore(syscall.SIGPIPE) }
+// IgnoreBrokenPipe keeps the process alive when the reader of its output exits. On Unix, writing to
+// a closed pipe would otherwise end it in the middle of a run. Read-only commands should end like
+// that.
+func IgnoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

@@ -19,8 +19,8 @@ type finding struct {
 	unreadable error
 }
 
-// lookRule is one case of a finding. The first rule that holds decides.
-type lookRule struct {
+// stateRule is one case of a finding. The first rule that holds decides.
+type stateRule struct {
 	name   string
 	holds  func(*finding) bool
 	state  state
@@ -30,8 +30,8 @@ type lookRule struct {
 	why string
 }
 
-// lookRules decide about a saved object: first about one that was found.
-var lookRules = []lookRule{
+// stateRules decide about a saved object: first about one that was found.
+var stateRules = []stateRule{
 	{"made before", // an earlier undo created cm/a, and was interrupted
 		func(f *finding) bool {
 			return f.found != nil && f.found.UID == f.of.again[f.Object.UID] && !f.found.BeingDeleted()
@@ -83,10 +83,10 @@ func (p *planning) find(n *node) *finding {
 	return f
 }
 
-// look decides about a node by the current state of the cluster.
-func (p *planning) look(n *node) {
+// setState decides about a node by the current state of the cluster.
+func (p *planning) setState(n *node) {
 	f := p.find(n)
-	r := lookRules[slices.IndexFunc(lookRules, func(r lookRule) bool { return r.holds(f) })]
+	r := stateRules[slices.IndexFunc(stateRules, func(r stateRule) bool { return r.holds(f) })]
 	n.state, n.skip.Reason = r.state, r.reason
 	switch r.reason {
 	case reason.CannotTell:
