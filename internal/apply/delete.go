@@ -287,12 +287,10 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 				return report.Unseen, r.unreadableObjects(now)
 			}
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return report.TimedOut, "not everything to be deleted is gone yet"
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 		pause = min(pause*2, nextPoll)
 	}

@@ -339,10 +339,8 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 
 // wait sleeps, and returns false if the context has ended.
 func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

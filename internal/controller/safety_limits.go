@@ -279,12 +279,10 @@ func (l tripRecord) write(ctx context.Context, why string, failed func(error)) t
 		if last {
 			return ""
 		}
-		pause := time.NewTimer(l.lease.Retry)
 		select {
 		case <-ctx.Done():
-		case <-pause.C:
+		case <-time.After(l.lease.Retry):
 		}
-		pause.Stop()
 	}
 }
 

@@ -59,17 +59,14 @@ func (d *Deleters) WaitGone(ctx context.Context, refs []object.Ref) error {
 		case ctx.Err() != nil:
 			return d.notGone(ctx, time.Since(began), left)
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(pause):
 			pause = min(2*pause, lastPause)
 		case <-ctx.Done():
 		case <-d.done:
-			timer.Stop()
 			return d.endedError()
 		}
-		timer.Stop()
 	}
 }
 

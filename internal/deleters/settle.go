@@ -101,15 +101,13 @@ func (d *Deleters) Settle(ctx context.Context) error {
 			return err
 		}
 		_, changed := d.store.now()
-		timer := time.NewTimer(pause)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(pause):
 			pause = min(2*pause, lastPause)
 		case <-ctx.Done():
 		case <-d.done:
 		}
-		timer.Stop()
 	}
 }
 
@@ -146,7 +144,7 @@ func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) 
 }
 
 // checkRemaining returns the remaining work; nothing if all is settled. retried is the time of the
-// last retry of unreadable kinds or deferred attempts, which look updates.
+// last retry of unreadable kinds or deferred attempts, which it updates.
 func (d *Deleters) checkRemaining(ctx context.Context, retried *time.Time) (left []string, err error) {
 	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
 		return left, err
@@ -299,8 +297,7 @@ func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
 
 // awaitList waits up to lastPause for the watch to deliver what a list shows.
 func (d *Deleters) awaitList(ctx context.Context, l listed) bool {
-	wait := time.NewTimer(lastPause)
-	defer wait.Stop()
+	timeout := time.After(lastPause)
 	for {
 		_, changed := d.store.now()
 		if d.store.hasReached(l) {
@@ -308,7 +305,7 @@ func (d *Deleters) awaitList(ctx context.Context, l listed) bool {
 		}
 		select {
 		case <-changed:
-		case <-wait.C:
+		case <-timeout:
 			return false
 		case <-ctx.Done():
 			return false

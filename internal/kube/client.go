@@ -136,11 +136,9 @@ type waiter func(done <-chan struct{}, d time.Duration)
 
 // wallClock implements waiter with the system clock.
 func wallClock(done <-chan struct{}, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-done:
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 
