@@ -44,11 +44,12 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 		if o.UID != e.Object.UID { // it has been replaced by another object
 			o = &object.Object{Ref: e.Object}
 		}
-		out := a.judge.OfObject(all, o)
+		out, last := a.judge.OfObject(all, o), a.judge.OfObject(a.afterReleases, o)
 		if out == nil {
-			out = a.judge.OfObject(a.afterReleases, o)
+			out = last
 		}
-		if out == nil || !a.isConsequence(e, out.Track) && !out.Anyway {
+		anyway := out != nil && out.Anyway || last != nil && last.Anyway
+		if out == nil || !a.isConsequence(e, out.Track) && !anyway {
 			continue
 		}
 		change, touched := changeOf(e, out)
@@ -56,7 +57,7 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 			continue
 		}
 		c := report.Consequence{
-			Object: e.Object, Change: change, After: e.Once, Anyway: out.Anyway, Outcome: e.Outcome, Reason: e.Reason,
+			Object: e.Object, Change: change, After: e.Once, Anyway: anyway, Outcome: e.Outcome, Reason: e.Reason,
 		}
 		c.When, c.Controller = a.conditionOf(e, out)
 		c.Certainty = certaintyOf(e, &c)

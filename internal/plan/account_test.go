@@ -307,6 +307,16 @@ func TestAccount(t *testing.T) {
 				"ClusterRole of-w: Possible Deleted FinalizerRemoved, Kept after defined.apiextensions.crossplane.io of op (Unknown)",
 		},
 		{
+			name: "what a deployer deletes whatever we do, unless it is gone, and what only it deletes",
+			world: "example.com/v1 Gadget op deleting grace=0 fin=kro.run/finalizer\nv1 ConfigMap n/a fin=x/y\nv1 ConfigMap n/e\n" +
+				"v1 ConfigMap n/b owners=a\nv1 ConfigMap n/c owners=b labels=[kro.run/instance-id=op]\nv1 ConfigMap n/d owners=a,e labels=[kro.run/instance-id=op]",
+			seed: deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of a (Unknown)\n" +
+				"ConfigMap b: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown)\n" +
+				"ConfigMap c: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown)\n" +
+				"ConfigMap d: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown) after kro.run/finalizer of op (Unknown) anyway",
+		},
+		{
 			name: "a deployer that waits for the definition of the object that it holds: a person has to remove its finalizer",
 			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established labels=[kro.run/instance-id=op]\n" +
 				"example.com/v1 Widget n/op fin=kro.run/finalizer\nrbac.authorization.k8s.io/v1 ClusterRole web owners=widgets.example.com",
@@ -382,24 +392,33 @@ func TestOpenAnyway(t *testing.T) {
 	}
 }
 
-// TestUnknownTargetTakes checks that a target namespace with unseen content is unknown, and with it
-// the objects that it owns elsewhere.
-func TestUnknownTargetTakes(t *testing.T) {
-	objects, err := scenario.ParseWorld("v1 Namespace m\nv1 Namespace n\nv1 ConfigMap n/c owners=m\nv1 Secret n/d owners=c", scenario.Names{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("Pod", reason.NotInDump), snapshot.Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "m")), plan.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "ConfigMap c: Unknown Deleted AtOnce, Unknown\nNamespace m: Unknown Deleted AtOnce, Unknown\nSecret d: Unknown Deleted AtOnce, Unknown"
-	if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+// TestUnknownNamespaceTakes checks that a namespace with unseen content is unknown, as the target or as a
+// dependent of it, and with it the objects that it owns elsewhere.
+func TestUnknownNamespaceTakes(t *testing.T) {
+	for owner, want := range map[string]string{
+		"":          "ConfigMap c: Unknown Deleted AtOnce, Unknown\nNamespace m: Unknown Deleted AtOnce, Unknown\nSecret d: Unknown Deleted AtOnce, Unknown",
+		" owners=t": "ClusterRole t: Sure Deleted AtOnce, Deleted\nConfigMap c: Unknown Deleted AtOnce, Unknown\nNamespace m: Unknown Deleted AtOnce, Unknown\nSecret d: Unknown Deleted AtOnce, Unknown",
+	} {
+		world := "v1 Namespace m" + owner + "\nv1 Namespace n\nv1 ConfigMap n/c owners=m\nv1 Secret n/d owners=c\nrbac.authorization.k8s.io/v1 ClusterRole t"
+		objects, err := scenario.ParseWorld(world, scenario.Names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("Pod", reason.NotInDump), snapshot.Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := "m"
+		if owner != "" {
+			target = "t"
+		}
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, target)), plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
+			t.Errorf("delete %s (-want +got):\n%s", target, diff)
+		}
 	}
 }
 

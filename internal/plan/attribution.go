@@ -120,12 +120,19 @@ func (c *attribution) requested() []*object.Object {
 // is deleted.
 type withoutUs struct {
 	expected, later map[object.Ref]*object.Object
+	// oursByHand are the objects that are deleted because of our requests if a person removes the finalizers
+	// of the deployers that are not known to run. nil if there are none.
+	//
+	//	delete cm/a --cascade=orphan: cm/b loses a, and instance/op, which is being deleted, owns it, too
+	//	kro runs:                     it deletes cm/b, whatever we do
+	//	kro is gone:                  a person releases instance/op, and cm/b is garbage, but not without us
+	oursByHand map[object.Ref]bool
 }
 
 // endsSameWithoutUs reports whether an object ends the same way without our requests, in the same
 // future.
 func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
-	if c.withoutUs == nil {
+	if c.withoutUs == nil || c.withoutUs.oursByHand[tr.First.Ref] {
 		return false
 	}
 	ends := c.withoutUs.expected
@@ -150,10 +157,9 @@ func (s *simulation) findWithoutUs(ctx context.Context) error {
 		}
 	}
 	o := Options{
-		Rules: s.options.Rules, Controller: s.options.Controller, Health: s.options.Health, Collector: s.options.Collector, Record: RecordNothing,
+		Rules: s.options.Rules, Controller: s.options.Controller, Health: s.options.Health, Collector: s.options.Collector, Outside: s.options.Outside, Record: RecordNothing,
 	}
-	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), o, assumptions{})
-	other.finalizerControllers.lookup = orGone(other.finalizerControllers.lookup)
+	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), o, assumptions{byHand: s.assumed.byHand})
 	if err := other.runUntilReleases(ctx); err != nil {
 		return err
 	}
@@ -174,21 +180,28 @@ func (s *simulation) findWithoutUs(ctx context.Context) error {
 	}
 	w.later = other.ends()
 	s.attribution.withoutUs = w
+	if !slices.ContainsFunc(theirs, s.mayBeUndeployed) {
+		return nil
+	}
+	byHand := newSimulation(s.attribution.impactMap().Part(slices.Concat(s.attribution.requested(), theirs)...), s.seed, o, assumptions{byHand: true})
+	if err := byHand.run(ctx); err != nil {
+		return err
+	}
+	if err := byHand.runLaterFuture(ctx, byHand.judge.Outcomes()); err != nil {
+		return err
+	}
+	w.oursByHand = map[object.Ref]bool{}
+	for _, tr := range byHand.tracks.All() {
+		w.oursByHand[tr.First.Ref] = byHand.attribution.Follows(tr) && (tr.Last == nil || tr.Last.BeingDeleted())
+	}
 	return nil
 }
 
-// orGone returns the answers of a lookup, with every controller that is not known to run as gone: a
-// person removes its finalizer, and nothing is deleted by it.
-func orGone(lookup ControllerOf) ControllerOf {
-	return func(o *object.Object, finalizer string) (name string, state report.ControllerState) {
-		if lookup != nil {
-			name, state = lookup(o, finalizer)
-		}
-		if state != report.ControllerRuns {
-			state = report.ControllerGone
-		}
-		return name, state
-	}
+// mayBeUndeployed reports whether a deployer that is not known to run, and may yet, holds an object.
+func (s *simulation) mayBeUndeployed(o *object.Object) bool {
+	return slices.ContainsFunc(s.finalizerControllers.releasesOf(o), func(r report.Release) bool {
+		return !hasRunningController(r) && s.deployerOf(o, r) != nil
+	})
 }
 
 // ends maps each object that has changed to its state.

@@ -59,6 +59,18 @@ func (f *finalizerControllers) withController(o *object.Object, r report.Release
 	return answer
 }
 
+// orGone returns the answer of a lookup, with every controller that is not known to run as gone. The
+// lookup may be nil.
+func (lookup ControllerOf) orGone(o *object.Object, finalizer string) (name string, state report.ControllerState) {
+	if lookup != nil {
+		name, state = lookup(o, finalizer)
+	}
+	if state != report.ControllerRuns {
+		state = report.ControllerGone
+	}
+	return name, state
+}
+
 // RemovedBy returns the controller that removes a finalizer, and when it does so. Both are empty
 // for an unknown finalizer.
 func RemovedBy(name string) (by, when string) {

@@ -28,6 +28,9 @@ type assumptions struct {
 	memory *collectorMemory
 	// withheld holds the objects that are left alone because their outcomes are unknown.
 	withheld withheld
+	// byHand is true if every controller that is not known to run is gone: a person removes its finalizers,
+	// and it deletes nothing.
+	byHand bool
 }
 
 // simulation is one run of a seed.
@@ -104,6 +107,9 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	if o.Controller == nil && o.Health != nil {
 		lookup := controllerLookup{o.Health, snap, s.judge, o.Outside}
 		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf = lookup.controllerOf, lookup.pauseOf
+	}
+	if a.byHand {
+		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone
 	}
 	s.attribution = attribution{snap: snap, seed: seed, tracks: s.tracks, writes: s.writes}
 	if o.reachCache != nil && o.reachCache.part != nil {

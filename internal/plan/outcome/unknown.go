@@ -86,9 +86,9 @@ func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 				open = append(open, d)
 			}
 		}
-		// A dependent of an object that is being deleted is as unknown as it was before, unless we
-		// deleted the object.
-		if o := out.Track.Last; o != nil && (!o.BeingDeleted() || out.Track.Target) {
+		// A dependent of an object that was being deleted is as unknown as it was before, unless the
+		// object is a target.
+		if o := out.Track.Last; o != nil && (!out.Track.First.BeingDeleted() || out.Track.Target) {
 			marked := j.markKept(all, o)
 			open, kept = append(open, marked...), append(kept, marked...)
 		}
