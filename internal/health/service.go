@@ -253,12 +253,18 @@ func (r *serviceReach) Down(s *ServiceRef) (Unreachable, bool) {
 	known := r.services[*s]
 	if known == nil {
 		u.Reason = reason.ServiceAbsent
-		return u, r.seen.CompletenessOf(Services, s.Namespace).Whole &&
+		return u, r.namespaceAbsent(s) || r.seen.CompletenessOf(Services, s.Namespace).Whole &&
 			r.snap.Unseen(object.Service, object.Service.Ref(s.Namespace, s.Name), r.since[*s]) == ""
 	}
 	u.Reason = reason.NoEndpoints
 	slices, legacy := r.seen.CompletenessOf(Slices, s.Namespace), r.seen.CompletenessOf(Endpoints, s.Namespace)
 	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
+}
+
+// namespaceAbsent reports whether the namespace of a service is known to be absent, and the service with it.
+func (r *serviceReach) namespaceAbsent(s *ServiceRef) bool {
+	return r.snap.Covers(object.Namespace.Resource(), "") && r.snap.FindKind(object.Namespace, "", s.Namespace) == nil &&
+		r.snap.Unseen(object.Namespace, object.Namespace.Ref("", s.Namespace), r.since[*s]) == ""
 }
 
 // Broken is like Down, for a webhook. A webhook with a URL is never known to be down.

@@ -163,6 +163,8 @@ func (h *Health) Recovery() string {
 		}
 	}
 	switch {
+	case len(h.Refused) == 0 && h.Overdue == nil && !h.Obstructed() && len(h.Undiscovered()) == 0:
+		return "the node works again"
 	case policies == 0:
 		return "the unreachable API recovers"
 	case policies == len(h.Refused) && h.Overdue == nil:
