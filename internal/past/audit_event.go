@@ -1,6 +1,7 @@
 package past
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -33,8 +35,9 @@ type event struct {
 	resource, group, subresource, namespace, name      string
 	code                                               int64
 	status, refUID, deletedUID, returnedUID, truncated string
-	// body is the body of the request; nil if the log has none. listed are the uids of the objects
-	// in the response.
+	// rawBody is the body of a request that may be a delete; nil if the log has none. body is that of
+	// a delete or an eviction. listedUIDs are the uids of the objects in the response.
+	rawBody    jsontext.Value
 	body       *deleteBody
 	listedUIDs []types.UID
 }
@@ -66,6 +69,9 @@ func (r *auditReader) readDocument() error {
 			}
 			if whole.apiVersion != "" {
 				return r.recordEvent(&e)
+			}
+			if e.deleteVerb() == "" {
+				e.rawBody = nil
 			}
 			items = append(items, e)
 			return nil
@@ -130,8 +136,7 @@ func (r *auditReader) readField(e *event, name string) error {
 	case "responseStatus":
 		return r.readResponseStatus(e)
 	case "requestObject":
-		e.body = &deleteBody{}
-		return r.readDeleteOptions(name, e.body)
+		return r.readBody(e)
 	case "responseObject":
 		return r.readResponseObject(e)
 	case "stageTimestamp":
@@ -191,6 +196,17 @@ func (r *auditReader) readResponseStatus(e *event) error {
 			return r.dec.SkipValue()
 		}
 	})
+}
+
+// readBody keeps the body of a request, unless it is known not to be a delete. The body of a create
+// is any object, and the verb may come after it.
+func (r *auditReader) readBody(e *event) error {
+	if e.verb != "" && e.resource != "" && e.deleteVerb() == "" {
+		return r.dec.SkipValue()
+	}
+	value, err := r.dec.ReadValue()
+	e.rawBody = value.Clone()
+	return err
 }
 
 // readDeleteOptions reads the body of a request: DeleteOptions, or an Eviction with DeleteOptions.
@@ -286,6 +302,13 @@ func (r *auditReader) recordEvent(e *event) error {
 	verb := e.deleteVerb()
 	if e.stage != stageComplete || verb == "" || e.code < 200 || e.code > 299 {
 		return nil
+	}
+	if e.rawBody != nil {
+		e.body = &deleteBody{}
+		body := auditReader{dec: jsontext.NewDecoder(bytes.NewReader(e.rawBody), jsontext.AllowDuplicateNames(true))}
+		if err := body.readDeleteOptions("requestObject", e.body); err != nil {
+			return err
+		}
 	}
 	uri, err := url.ParseRequestURI(e.uri)
 	if err != nil {
