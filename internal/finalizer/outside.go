@@ -190,6 +190,18 @@ func (k Known) Loss() string {
 	return LeftBehind + ": " + k.Without
 }
 
+// LossOf returns the Loss of an object, by what is known about it.
+func (k Known) LossOf(o *object.Object) string {
+	switch v := o.Volume(); {
+	case k.Name != volumeProtection || v == nil || v.Phase == "" || v.Bound():
+		return k.Loss()
+	case v.ReclaimPolicy == "Retain":
+		return "" // no PVC is lost, and the storage stays anyway
+	default:
+		return "the storage behind the volume may not be deleted"
+	}
+}
+
 // LeftBehindIf says when the outside resource behind a finalizer is left behind.
 func LeftBehindIf(finalizer string) string {
 	return LeftBehind + ", if finalizer " + finalizer + " is removed by hand"

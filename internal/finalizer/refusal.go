@@ -104,9 +104,17 @@ func Describe(names []string, objects []*object.Object, served *object.Resources
 			Name: name, Class: string(ClassIn(name, served)), RemovedBy: k.RemovedBy, When: k.When, Without: k.Loss(),
 		}
 		for _, o := range objects {
-			if has, _ := Has(o, name); has {
-				f.Objects++
+			has, _ := Has(o, name)
+			if !has {
+				continue
 			}
+			switch loss := k.LossOf(o); {
+			case f.Objects == 0:
+				f.Without = loss
+			case f.Without != loss:
+				f.Without = k.Loss()
+			}
+			f.Objects++
 		}
 		list = append(list, f)
 	}

@@ -62,7 +62,7 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	off.Finalizer, off.Flags = name, finalizer.Flag(locks...)
 	cost := "what its controller would have cleaned up stays behind"
 	if k, ok := finalizer.Of(name); ok {
-		cost = k.Loss()
+		cost = k.LossOf(o)
 	}
 	e.remedy(off, "removes the finalizer", cost)
 }
