@@ -53,6 +53,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	b.claims()
 	b.webhooks()
 	b.apis()
+	b.unserved()
 	b.policyParams()
 	b.permissions()
 	b.guards()
@@ -288,6 +289,11 @@ func (b *breakages) unread() []report.Gap {
 	var gaps []report.Gap
 	for at := range b.goes {
 		in := place{at.GroupKind(), at.Namespace}
+		if o := b.snap.ObjectAt(at); o != nil && o.Is(object.APIService) && o.Aggregated() {
+			if c := b.health.Evidence().CompletenessOf(health.APIServices, ""); !c.Whole {
+				gaps = append(gaps, b.health.GapOf(object.APIService.Resource(), "", c.Why))
+			}
+		}
 		if seen[in] {
 			continue
 		}

@@ -284,3 +284,35 @@ func (b *breakages) apis() {
 		}
 	}
 }
+
+// unserved adds the Services that stay behind aggregated APIs that go: no request reaches them. Discovery does
+// not wait for an API that is not registered, and namespaces can be deleted.
+//
+// Source: kubernetes, kube-aggregator/pkg/apiserver/apiserver.go RemoveAPIService.
+func (b *breakages) unserved() {
+	seen := b.health.Evidence()
+	for n := range seen.APIServices {
+		a := &seen.APIServices[n]
+		target, certainty, ok := b.lost(object.APIService.Ref("", a.Name).Coordinates())
+		if !ok || a.Service == nil || a.Available.Status == "False" {
+			continue
+		}
+		b.add(report.Breakage{
+			Object: b.health.Known(object.Service.Ref(a.Service.Namespace, a.Service.Name)), Reference: target, Certainty: certainty, When: report.BreaksNow,
+			Field: "spec.service", Label: "service", Message: "API " + a.Name + " is not served any more" + metricsLost(a.Group),
+		})
+	}
+}
+
+// metricsLost returns what the loss of an API of metrics means for autoscalers; empty for another API.
+//
+// Source: kubernetes, pkg/controller/podautoscaler/metrics/client.go GetResourceMetric, GetObjectMetric,
+// GetExternalMetric.
+func metricsLost(group string) string {
+	switch group {
+	case "metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io":
+		return ", and autoscalers cannot read its metrics"
+	default:
+		return ""
+	}
+}

@@ -90,6 +90,8 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 				}
 			}
 		}
+	case object.APIService.GroupKind:
+		r.aggregated(snap)
 	case object.RoleBinding.GroupKind:
 		r.add(health.RoleBindings, namespace)
 	case object.ClusterRoleBinding.GroupKind:
@@ -117,6 +119,11 @@ func backendUsers() []object.Kind {
 func (r ReferrerParts) callers(snap *snapshot.Snapshot, namespace string) {
 	r.add(health.Services, namespace)
 	r.add(health.Slices, namespace)
+	r.aggregated(snap)
+}
+
+// aggregated adds the APIServices, if some are of aggregated APIs.
+func (r ReferrerParts) aggregated(snap *snapshot.Snapshot) {
 	if slices.ContainsFunc(snap.In(object.APIService.GroupResource(), ""), (*object.Object).Aggregated) {
 		r.add(health.APIServices, "")
 	}
