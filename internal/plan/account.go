@@ -31,8 +31,7 @@ func (s *simulation) account() account {
 }
 
 // consequences returns the objects that change or are deleted because of our requests, in the order
-// of the effects. It sets Effect.Consequence of each of them, and AlreadyHappening of those that would
-// change without our requests, too.
+// of the effects. It sets Effect.Consequence of each of them.
 func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
 	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Cursor() // most effects are consequences
 	for i := range effects {
@@ -61,7 +60,6 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 		}
 		c.When, c.Controller = a.conditionOf(e, out)
 		c.Certainty = certaintyOf(e, &c)
-		e.AlreadyHappening = e.AlreadyHappening || c.Anyway && !out.Track.Target && e.Outcome != report.Unknown
 		list = append(list, c)
 		e.Consequence = &list[len(list)-1] // list has the capacity for all of them, so that the pointers stay valid
 	}

@@ -253,8 +253,7 @@ func TestAccount(t *testing.T) {
 				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a")) },
 			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
-				"Secret b: Sure Deleted AtOnce, Deleted\n" +
-				"Secret of-held: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown) anyway",
+				"Secret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
 			name:  "an owner beside ours that is garbage already, behind a finalizer",
@@ -286,7 +285,7 @@ func TestAccount(t *testing.T) {
 			seed: deleting("o"),
 			want: "ClusterRole o: Sure Deleted AtOnce, Deleted\n" +
 				"ConfigMap held: Sure Deleted AtOnce, Blocked anyway\n" +
-				"Namespace n: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown) anyway",
+				"Namespace n: Sure Deleted FinalizerRemoved, Blocked after x/y of held (Unknown) anyway",
 		},
 		{
 			name: "the same namespace as the target: what is still to come",
@@ -468,7 +467,7 @@ func TestAccountIsWhole(t *testing.T) {
 		}
 		twins := slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID })
 		for _, e := range released.Plan.Effects {
-			if e.AlreadyHappening || e.Outcome == report.Kept {
+			if e.AlreadyHappening || e.Consequence != nil && e.Consequence.Anyway || e.Outcome == report.Kept {
 				continue
 			}
 			if twins && e.Outcome == report.Unknown {

@@ -45,28 +45,20 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 	}
 }
 
-// Follows reports whether an object changed after our requests and because of them. If it changed only
-// when finalizers were removed, it must not end the same way without our requests. If these were
-// finalizers of earlier deletions, our requests must reach it, too.
+// Follows reports whether an object changed after our requests and because of them. If it changed
+// only when finalizers were removed from earlier deletions, our requests must reach it, and it must
+// not end the same way without them.
 func (c *attribution) Follows(tr *outcome.Track) bool {
 	switch {
 	case tr.Awaited:
 		return false
-	case tr.Changed&outcome.AfterSeed != 0:
+	case tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.InLaterFuture) != 0:
 		return true
-	case tr.Changed&(outcome.AfterRelease|outcome.InLaterFuture) != 0:
-		return c.asksWhatRemains() || !c.endsSameWithoutUs(tr)
 	case tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
 		return false
 	default:
 		return c.reaches(tr.First) && !c.endsSameWithoutUs(tr)
 	}
-}
-
-// asksWhatRemains reports whether a request is about an object that is being deleted already: it asks
-// what is still to come.
-func (c *attribution) asksWhatRemains() bool {
-	return slices.ContainsFunc(c.requested(), (*object.Object).BeingDeleted)
 }
 
 // Besides reports whether the collector looked at an object only because of earlier deletions that
@@ -215,14 +207,27 @@ func (s *simulation) ends() map[object.Ref]*object.Object {
 	return ends
 }
 
-// markCaused sets Anyway on outcomes that our requests cause but that would have happened without
+// markAnyway sets Anyway on outcomes that our requests cause but that would have happened without
 // them too. Which of the two comes first is unknown, and the end is the same.
-func (c *attribution) markCaused(all *outcome.Outcomes) {
+func (c *attribution) markAnyway(all *outcome.Outcomes) {
 	for _, out := range all.All() {
-		if out.AlreadyHappening && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
-			out.Anyway = true
+		if out.AlreadyHappening {
+			out.Anyway = out.Anyway || c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)
+		} else {
+			out.Anyway = out.Anyway || c.releasedAnyway(out)
 		}
 	}
+}
+
+// releasedAnyway reports whether an object that is no target changes only once finalizers are removed, and
+// ends the same way without our requests. A request about an object that is being deleted asks what is
+// still to come.
+func (c *attribution) releasedAnyway(out *outcome.Outcome) bool {
+	tr := out.Track
+	if out.Result == report.Unknown || tr.Target || tr.Changed == 0 || tr.Changed&outcome.AfterSeed != 0 {
+		return false
+	}
+	return !slices.ContainsFunc(c.requested(), (*object.Object).BeingDeleted) && c.endsSameWithoutUs(tr)
 }
 
 // markUnrelated marks objects outside the reach of our requests as AlreadyHappening if their

@@ -131,7 +131,7 @@ func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) 
 		return err
 	}
 	s.futures.last = s.judge.Outcomes()
-	s.attribution.markCaused(s.futures.last)
+	s.attribution.markAnyway(s.futures.last)
 	for _, out := range all.All() {
 		// It would have happened without our requests too, but now they cause it.
 		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.changesByRecovery(out.Track)
@@ -338,7 +338,7 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 	}
 	var more []report.Effect
 	for _, out := range s.sortOutcomes(s.futures.last) {
-		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening && !out.Anyway || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
+		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
 			continue
 		}
 		e := report.Effect{Object: out.Track.First.Ref, Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}

@@ -39,7 +39,8 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 			held := e.Later == report.Deleted || e.Later == report.Blocked || e.Outcome == report.Blocked && e.Later != ""
 			// An object that is certainly changed and may be deleted later counts as deleted.
 			held = held || e.Later == report.Unknown && (e.Outcome == report.Pruned || e.Outcome == report.Orphaned)
-			if e.Outcome != report.Deleted && !held || e.AlreadyHappening {
+			anyway := e.AlreadyHappening || e.Consequence != nil && e.Consequence.Anyway && e.Object != o.Ref
+			if e.Outcome != report.Deleted && !held || anyway {
 				continue
 			}
 			if e.Outcome != report.Deleted {
