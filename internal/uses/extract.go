@@ -29,6 +29,8 @@ func stepsOf(path string) (steps []step) {
 // The keys of a mapping that refers to an object, besides its name.
 const (
 	namespaceKey, kindKey, optionalKey = "namespace", "kind", "optional"
+	// clusterKey is true for an object of the kind with the prefix Cluster.
+	clusterKey = "clusterScope"
 )
 
 // groupKeys are the keys that hold the group of a reference, alone or with a version.
@@ -43,7 +45,7 @@ func (r *Rule) paths() []string {
 	case r.Name != "":
 		paths = []string{r.Path + "." + r.Name, r.Path + "." + optionalKey, r.Path + "." + namespaceKey}
 		if r.Or != nil {
-			paths = append(paths, r.Path+"."+kindKey)
+			paths = append(paths, r.Path+"."+kindKey, r.Path+"."+clusterKey)
 			for _, key := range groupKeys {
 				paths = append(paths, r.Path+"."+key)
 			}
@@ -177,6 +179,9 @@ func (ref *Reference) named(r *Rule, m map[string]any) bool {
 	}
 	if kind == "" {
 		kind = r.To.Kind
+		if cluster, _ := m[clusterKey].(bool); cluster {
+			kind = "Cluster" + kind
+		}
 	}
 	ref.Kind = kind
 	if given {

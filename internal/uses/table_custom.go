@@ -37,6 +37,8 @@ var (
 	virtualService     = kindOf(istio, "v1", "VirtualService", "virtualservices", true)
 	destinationRule    = kindOf(istio, "v1", "DestinationRule", "destinationrules", true)
 	rollout            = kindOf(argo, "v1alpha1", "Rollout", "rollouts", true)
+	analysis           = kindOf(argo, "v1alpha1", "AnalysisTemplate", "analysistemplates", true)
+	clusterAnalysis    = kindOf(argo, "v1alpha1", "ClusterAnalysisTemplate", "clusteranalysistemplates", false)
 	serviceMonitor     = kindOf(monitoring, "v1", "ServiceMonitor", "servicemonitors", true)
 	podMonitor         = kindOf(monitoring, "v1", "PodMonitor", "podmonitors", true)
 	prometheus         = kindOf(monitoring, "v1", "Prometheus", "prometheuses", true)
@@ -58,7 +60,7 @@ var (
 	}
 	customKinds = slices.Concat(gatewayRoutes, []object.Kind{
 		gateway, gatewayClass, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
-		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
+		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 	})
 )
@@ -72,7 +74,7 @@ var (
 // Source: istio.io/latest/docs/reference/config/networking: Destination.host: a short name is one of the
 // namespace of the rule; VirtualService.gateways: NAME or NAMESPACE/NAME.
 // Source: kubernetes.io/docs/concepts/workloads/autoscaling/vertical-pod-autoscale: targetRef.
-// Source: argo-rollouts.readthedocs.io/en/stable/features/specification.
+// Source: argo-rollouts.readthedocs.io/en/stable/features/specification, /features/analysis (clusterScope).
 // Source: prometheus-operator.dev/docs/api-reference/api.
 // Source: knative.dev/docs/serving/reference/serving-api.
 // Source: fluxcd.io/flux/components: kustomizations, helmreleases, and the sources.
@@ -139,6 +141,12 @@ func customRules() []Rule {
 	}
 	for _, route := range gatewayRoutes[:2] {
 		list = append(list, Rule{User: route, Path: "spec.rules[].filters[].requestMirror.backendRef", Name: "name", To: service, Or: []object.Kind{}, Label: "requestMirror", Effect: "requests are not mirrored"})
+	}
+	for _, in := range []string{
+		"canary.analysis.templates[]", "canary.steps[].analysis.templates[]", "canary.steps[].experiment.analyses[]",
+		"blueGreen.prePromotionAnalysis.templates[]", "blueGreen.postPromotionAnalysis.templates[]",
+	} {
+		list = append(list, Rule{User: rollout, Path: "spec.strategy." + in, Name: "templateName", To: analysis, Or: []object.Kind{clusterAnalysis}, Label: "analysis", Effect: "rollouts fail"})
 	}
 	list = append(
 		list,

@@ -54,6 +54,10 @@ func TestOf(t *testing.T) {
 		"a guess beside the table": {issuer.GroupKind, `{"spec":{"acme":{"privateKeySecretRef":{"name":"account"},"solvers":[{"dns01":{"cloudflare":{"apiTokenSecretRef":{"name":"cf"}}}}]}}}`, []string{
 			"spec.acme.privateKeySecretRef Secret shop/account", "spec.acme.solvers[].dns01.cloudflare.apiTokenSecretRef Secret shop/cf",
 		}},
+		"templates of an analysis": {rollout.GroupKind, `{"spec":{"strategy":{"canary":{"steps":[{"analysis":{"templates":[{"templateName":"errors"},{"templateName":"errors","clusterScope":true}]}}]}}}}`, []string{
+			"spec.strategy.canary.steps[].analysis.templates[] AnalysisTemplate.argoproj.io shop/errors",
+			"spec.strategy.canary.steps[].analysis.templates[] ClusterAnalysisTemplate.argoproj.io /errors",
+		}},
 		"a gateway with its namespace": {virtualService.GroupKind, `{"spec":{"gateways":["mesh","own","istio-system/public"]}}`, []string{
 			"spec.gateways[] Gateway.networking.istio.io shop/own", "spec.gateways[] Gateway.networking.istio.io istio-system/public",
 		}},
