@@ -112,15 +112,41 @@ var jobFacts = &factKind{
 	kind: object.Job,
 	fields: []factField{
 		sharedText("spec.managedBy", func(f *facts) *string { return &f.job.ManagedBy }),
+		{path: "spec.backoffLimit", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) (err error) {
+			it.facts.retries.limit, it.facts.retries.limited, err = l.integer(path)
+			return err
+		}},
+		{path: "spec.podFailurePolicy", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
+			it.facts.retries.selective = l.token() != 'n'
+			return l.skip()
+		}},
+		{path: "status.failed", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) (err error) {
+			it.facts.retries.failed, _, err = l.integer(path)
+			return err
+		}},
 		conditions,
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified {
 			return nil
 		}
+		f.job.NoRetry = f.retries.usedUp()
 		return new(f.job)
 	},
 }
+
+// jobRetries are the fields of a Job that decide whether it replaces a failed pod.
+type jobRetries struct {
+	limit, failed int64
+	limited       bool // limit is known
+	// selective is true with a pod failure policy, which may ignore a failure.
+	selective bool
+}
+
+// usedUp reports whether the Job fails with one more failed pod. Without a status, fewer failures are known.
+//
+// Upstream: pkg/controller/job/job_controller.go syncJob: exceedsBackoffLimit.
+func (r jobRetries) usedUp() bool { return r.limited && !r.selective && r.failed >= r.limit }
 
 // conditions are those of a CustomResourceDefinition, a Job or a Node.
 var conditions = factField{

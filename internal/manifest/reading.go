@@ -161,6 +161,7 @@ type facts struct {
 	namespace  object.NamespaceFacts
 	definition object.CRDFacts
 	job        object.JobFacts
+	retries    jobRetries
 	volume     object.PVFacts
 	claim      object.ResourceClaimFacts
 	cidr       object.ServiceCIDRFacts

@@ -93,12 +93,14 @@ func (o *Object) Job() *JobFacts {
 }
 
 // JobFacts are the fields of a Job that decide about the tracking finalizer of its pods
-// (spec §7.1).
+// (spec §7.1), and whether it replaces them.
 type JobFacts struct {
 	// Finished is true if the Job has the condition Complete or Failed.
 	Finished bool `json:"finished,omitzero"`
 	// ManagedBy is spec.managedBy; "" means the Job controller.
 	ManagedBy string `json:"managedBy,omitzero"`
+	// NoRetry is true if the Job is known to fail with one more failed pod: its backoffLimit is used up.
+	NoRetry bool `json:"noRetry,omitzero"`
 }
 
 // builtInManager is the Job controller's name in spec.managedBy.

@@ -57,6 +57,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	b.policyParams()
 	b.permissions()
 	b.guards()
+	b.failedJobs()
 	b.controllers()
 	slices.SortFunc(b.list, compareBreakages)
 	return b.list, b.unread()

@@ -9,6 +9,34 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// failedJobs adds the Jobs that stay and lose a pod that they do not replace: it counts as failed, and their
+// backoffLimit is used up. Each is told with the first pod.
+//
+// Source: kubernetes, pkg/controller/job/job_controller.go syncJob: exceedsBackoffLimit.
+func (b *breakages) failedJobs() {
+	first := map[object.Ref]report.Breakage{}
+	for at := range b.goes {
+		pod := b.snap.ObjectAt(at)
+		if pod == nil || !pod.Is(object.Pod) || pod.BeingDeleted() || pod.Pod() != nil && pod.Pod().Finished() {
+			continue
+		}
+		job := workloadOf(b.snap, pod)
+		if job == nil || job.Job() == nil || !job.Job().NoRetry || job.Job().Elsewhere() || b.leaves(job) {
+			continue
+		}
+		target, certainty, ok := b.lost(at)
+		if one, known := first[job.Ref]; ok && (!known || object.Compare(target, one.Reference) < 0) {
+			first[job.Ref] = report.Breakage{
+				Object: job.Ref, Field: "spec.backoffLimit", Label: "backoffLimit", Reference: target, Certainty: certainty,
+				When: report.BreaksNow, Message: "the Job fails: it replaces no more failed pods",
+			}
+		}
+	}
+	for _, one := range first {
+		b.add(one)
+	}
+}
+
 // heldKind is a kind of objects that have a finalizer, and a namespace if that matters.
 type heldKind struct{ finalizer, apiVersion, kind, namespace string }
 

@@ -67,7 +67,7 @@ func genObject(t *rapid.T) *object.Object {
 				ShortNames: []string{"c"}, Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}},
 				Stored: []string{"v1", "v0"}}
 		case 4:
-			r.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager")}
+			r.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager"), NoRetry: rapid.Bool().Draw(t, "no retry")}
 		case 5:
 			r.Facts = &object.PVFacts{Phase: word.Draw(t, "phase"), ClaimNamespace: word.Draw(t, "claim ns"),
 				ClaimName: word.Draw(t, "claim"), ClaimUID: types.UID(word.Draw(t, "claim uid")),

@@ -140,7 +140,7 @@ func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 			return Recreation{}, false
 		case x.kind == object.DaemonSet && facts != nil && facts.NodeName != "" && goes(w, nodeNamed(facts.NodeName)):
 			return Recreation{}, false
-		case owner != nil && owner.Job() != nil && (owner.Job().Finished || owner.Job().Elsewhere()):
+		case owner != nil && owner.Job() != nil && (owner.Job().Finished || owner.Job().Elsewhere() || owner.Job().NoRetry):
 			return Recreation{}, false
 		}
 		return Recreation{Controller: x.controller, For: ref, Assumption: x.assumption}, true
