@@ -42,8 +42,21 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 		notes = append(notes, s.paint(bold, "Not tried:")+" "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
+	if text := unknownOutcomes(s, r); !seen && text != "" && !slices.ContainsFunc(r.Gaps, func(g report.Gap) bool { return g.Matters }) {
+		notes, seen = append(notes, s.paint(bold, "Incomplete:")+" "+text), true
+	}
 	writeNotes(w, append(notes, missingInput{source: r.Source, complete: seen, gaps: r.Gaps, ifIncomplete: "Each may take more:"}.notes(s)...))
 	return w.done()
+}
+
+// unknownOutcomes names the first delete with unknown outcomes; empty if there is none.
+func unknownOutcomes(s Style, r *report.Risk) string {
+	i := slices.IndexFunc(r.Items, func(x report.RiskItem) bool { return x.Unknown > 0 })
+	if i < 0 {
+		return ""
+	}
+	x := &r.Items[i]
+	return "unknown what becomes of " + plural(x.Unknown, "object") + " after a delete of " + s.namespacedName(x.Object) + "; its dry run says why."
 }
 
 func riskHeadline(s Style, r *report.Risk) string {
