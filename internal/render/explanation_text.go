@@ -159,9 +159,12 @@ func ownerChain(s Style, e *report.Explanation) string {
 	if len(e.Owners) > 1 {
 		names := make([]string, 0, maxRefs)
 		for _, o := range e.Owners[:min(len(e.Owners), maxRefs)] {
-			names = append(names, s.name(o.Ref)+classText(s, o.Class))
+			names = append(names, s.name(o.Ref)+ownerText(s, &o))
 		}
 		return enumerate(names, len(e.Owners))
+	}
+	if len(e.Owners) == 1 && len(e.Chain) == 1 {
+		return s.name(e.Chain[0].Ref) + ownerText(s, &e.Owners[0])
 	}
 	var links []string
 	for i, c := range e.Chain {
@@ -174,6 +177,14 @@ func ownerChain(s Style, e *report.Explanation) string {
 		links = append(links, s.name(c.Ref)+classText(s, c.Class))
 	}
 	return strings.Join(links, s.pick(" → ", " -> "))
+}
+
+// ownerText returns the problem of an owner reference; empty if there is none.
+func ownerText(s Style, o *report.OwnerFinding) string {
+	if o.Class == report.Dangling && o.Elsewhere != nil {
+		return s.paint(red, " (counts as absent)")
+	}
+	return classText(s, o.Class)
 }
 
 // classText returns the problem of an owner; empty if there is none.

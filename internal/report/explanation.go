@@ -84,6 +84,8 @@ type OwnerFinding struct {
 	BlockOwnerDeletion bool       `json:"blockOwnerDeletion,omitempty"`
 	Class              Class      `json:"class"`
 	Evidence           string     `json:"evidence"`
+	// Elsewhere is the object with the uid of an absent owner, of another kind, namespace or name.
+	Elsewhere *object.Ref `json:"elsewhere,omitempty"`
 }
 
 // DependentFinding is one dependent of the object.

@@ -26,6 +26,9 @@ func (q *question) owners() []report.OwnerFinding {
 			f.Ref = o.Ref
 			f.Class = classOf(o.Class)
 			f.Evidence = q.evidence(o, i)
+			if actual := q.elsewhere(o); actual != nil {
+				f.Elsewhere = &actual.Ref
+			}
 		}
 		findings = append(findings, f)
 	}

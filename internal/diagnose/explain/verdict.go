@@ -166,13 +166,21 @@ func (q *question) garbageMessage(effect report.Effect) string {
 // or name than the reference; nil if there is none.
 func (q *question) ownerElsewhere() *object.Object {
 	for _, o := range q.facts.Owners {
-		ref := o.Ref
-		ref.UID = o.Reference.UID
-		if actual := q.snap.Elsewhere(ref); o.Class == engine.Dangling && actual != nil {
+		if actual := q.elsewhere(o); actual != nil {
 			return actual
 		}
 	}
 	return nil
+}
+
+// elsewhere is ownerElsewhere for one owner.
+func (q *question) elsewhere(o engine.OwnerFact) *object.Object {
+	if o.Class != engine.Dangling {
+		return nil
+	}
+	ref := o.Ref
+	ref.UID = o.Reference.UID
+	return q.snap.Elsewhere(ref)
 }
 
 func (q *question) undecidableMessage() string {
