@@ -112,6 +112,9 @@ func (c *attribution) requested() []*object.Object {
 // is deleted.
 type withoutUs struct {
 	expected, later map[object.Ref]*object.Object
+	// again is true if a request is about an object that is being deleted already: it asks what is still
+	// to come.
+	again bool
 	// oursByHand are the objects that are deleted because of our requests if a person removes the finalizers
 	// of the deployers that are not known to run. nil if there are none.
 	//
@@ -124,7 +127,7 @@ type withoutUs struct {
 // endsSameWithoutUs reports whether an object ends the same way without our requests, in the same
 // future.
 func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
-	if c.withoutUs == nil || c.withoutUs.oursByHand[tr.First.Ref] {
+	if c.withoutUs == nil || c.withoutUs.again || c.withoutUs.oursByHand[tr.First.Ref] {
 		return false
 	}
 	ends := c.withoutUs.expected
@@ -158,7 +161,7 @@ func (s *simulation) findWithoutUs(ctx context.Context) error {
 	for _, o := range theirs {
 		other.tracks.Of(o) // what nothing touches has finalizers, too
 	}
-	w := &withoutUs{}
+	w := &withoutUs{again: slices.ContainsFunc(s.attribution.requested(), (*object.Object).BeingDeleted)}
 	if _, err := other.removeFinalizers(ctx, nil, expected.ofAll()); err != nil {
 		return err
 	}
@@ -184,7 +187,8 @@ func (s *simulation) findWithoutUs(ctx context.Context) error {
 	}
 	w.oursByHand = map[object.Ref]bool{}
 	for _, tr := range byHand.tracks.All() {
-		w.oursByHand[tr.First.Ref] = byHand.attribution.Follows(tr) && (tr.Last == nil || tr.Last.BeingDeleted())
+		gone := tr.Last == nil || tr.Last.BeingDeleted()
+		w.oursByHand[tr.First.Ref] = gone && byHand.attribution.Follows(tr) && !byHand.attribution.endsSameWithoutUs(tr)
 	}
 	return nil
 }
@@ -220,14 +224,13 @@ func (c *attribution) markAnyway(all *outcome.Outcomes) {
 }
 
 // releasedAnyway reports whether an object that is no target changes only once finalizers are removed, and
-// ends the same way without our requests. A request about an object that is being deleted asks what is
-// still to come.
+// ends the same way without our requests.
 func (c *attribution) releasedAnyway(out *outcome.Outcome) bool {
 	tr := out.Track
 	if out.Result == report.Unknown || tr.Target || tr.Changed == 0 || tr.Changed&outcome.AfterSeed != 0 {
 		return false
 	}
-	return !slices.ContainsFunc(c.requested(), (*object.Object).BeingDeleted) && c.endsSameWithoutUs(tr)
+	return c.endsSameWithoutUs(tr)
 }
 
 // markUnrelated marks objects outside the reach of our requests as AlreadyHappening if their
