@@ -131,6 +131,12 @@ func ResourceOf(p Part) object.Resource {
 	return sources[i].resource
 }
 
+// ReferencesOnly reports whether a part is read only for what its objects refer to. Tests of the permissions
+// that stuck needs leave it out.
+func ReferencesOnly(p Part) bool {
+	return slices.ContainsFunc(sources, func(s partSource) bool { return s.part == p && s.referencesOnly })
+}
+
 // PartOf returns the part that objects of a kind belong to, in any version. It returns false for a
 // kind if only its terminating objects are recorded.
 func PartOf(apiVersion, kind string) (Part, bool) {
