@@ -155,11 +155,6 @@ func (a *priorDeletions) untouchedOutcomes(all *outcome.Outcomes) *outcome.Outco
 	if !a.anyDeletedBefore() {
 		return nil
 	}
-	for _, o := range a.snap.Objects {
-		if a.beingDeleted(o) && a.attribution.reaches(o) {
-			a.tracks.Of(o) // its finalizers may be removed, although nothing has touched it yet
-		}
-	}
 	list := &outcome.Outcomes{}
 	for key, tr := range a.tracks.All() {
 		if all.At(key) == nil && tr.Last != nil && tr.Last.BeingDeleted() {

@@ -54,7 +54,7 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 			found.addSet(h.releasesAt(d))
 		}
 	case out != nil && out.Result == report.Deleted:
-	case out == nil && h.tracks.At(key) != nil && (h.tracks.At(key).Awaited || o.BeingDeleted()):
+	case out == nil && h.tracks.At(key) != nil && h.tracks.At(key).Awaited:
 		found.addReleases(h.controllers.releasesOf(o))
 		for _, d := range h.priorDeletions.waitsFor[key] {
 			found.addSet(h.releasesAt(d))
