@@ -58,18 +58,8 @@ func (s *Assessment) Callees() []Callee {
 // findCalleePods fills the pods of the callees.
 func (s *Assessment) findCalleePods() {
 	selectors := map[object.Coordinates]labels.Selector{}
-	for _, user := range s.evidence.Referrers {
-		if !user.Ref.Is(object.Service) {
-			continue
-		}
-		for _, r := range user.References {
-			if r.Selector == nil {
-				continue
-			}
-			if selector, err := labels.Parse(*r.Selector); err == nil {
-				selectors[user.Ref.Coordinates()] = selector
-			}
-		}
+	for service, selector := range s.Selecting(object.Service) {
+		selectors[service.Coordinates()] = selector
 	}
 	for n := range s.callees {
 		b := &s.callees[n]

@@ -2,9 +2,11 @@ package health
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -169,6 +171,26 @@ func (s *Assessment) Referrers() []Referrer {
 		slices.SortStableFunc(s.referrers, func(a, b Referrer) int { return object.Compare(a.Ref, b.Ref) })
 	}
 	return s.referrers
+}
+
+// Selecting iterates over the objects of a kind that select pods, in the order of Referrers, each with its
+// selector.
+func (s *Assessment) Selecting(kind object.Kind) iter.Seq2[object.Ref, labels.Selector] {
+	return func(yield func(object.Ref, labels.Selector) bool) {
+		for _, user := range s.Referrers() {
+			if !user.Ref.Is(kind) {
+				continue
+			}
+			for _, r := range user.References {
+				if r.Selector == nil {
+					continue
+				}
+				if selector, err := labels.Parse(*r.Selector); err == nil && !yield(user.Ref, selector) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // ReferrersIn reports whether the snapshot has objects of a kind in a namespace, or in any if it is empty,

@@ -26,7 +26,8 @@ type attribution struct {
 	cachedMap *reach.Map
 	// reached is the set of objects that deletes of our requested objects may touch.
 	reached *reach.Set
-	// withoutUs is what happens without our requests. nil if nothing does.
+	// withoutUs is what happens without our requests. nil until finalizers are removed, and if nothing was
+	// being deleted before. See simulation.findWithoutUs.
 	withoutUs *withoutUs
 }
 
@@ -112,22 +113,22 @@ func (c *attribution) requested() []*object.Object {
 // is deleted.
 type withoutUs struct {
 	expected, later map[object.Ref]*object.Object
-	// again is true if a request is about an object that is being deleted already: it asks what is still
-	// to come.
-	again bool
-	// oursByHand are the objects that are deleted because of our requests if a person removes the finalizers
-	// of the deployers that are not known to run. nil if there are none.
+	// targetIsGoing is true if a target was being deleted before. The maps have that deletion, too, and a
+	// request for such a target asks what is still to come, so they say nothing about it.
+	targetIsGoing bool
+	// deletedIfReleased are the objects that are deleted because of our requests if deployers that are not
+	// known to run are gone. nil if there are no such deployers.
 	//
 	//	delete cm/a --cascade=orphan: cm/b loses a, and instance/op, which is being deleted, owns it, too
 	//	kro runs:                     it deletes cm/b, whatever we do
 	//	kro is gone:                  a person releases instance/op, and cm/b is garbage, but not without us
-	oursByHand map[object.Ref]bool
+	deletedIfReleased map[object.Ref]bool
 }
 
 // endsSameWithoutUs reports whether an object ends the same way without our requests, in the same
 // future.
 func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
-	if c.withoutUs == nil || c.withoutUs.again || c.withoutUs.oursByHand[tr.First.Ref] {
+	if c.withoutUs == nil || c.withoutUs.targetIsGoing || c.withoutUs.deletedIfReleased[tr.First.Ref] {
 		return false
 	}
 	ends := c.withoutUs.expected
@@ -142,55 +143,66 @@ func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
 		slices.Equal(end.Finalizers(), tr.Last.Finalizers())
 }
 
-// findWithoutUs runs the earlier deletions and what follows from them without our requests, through
-// the same futures.
-func (s *simulation) findWithoutUs(ctx context.Context) error {
+// findWithoutUs finds what happens without our requests.
+func (s *simulation) findWithoutUs(ctx context.Context) (err error) {
 	var theirs []*object.Object
 	for _, o := range s.options.simulatedObjects(s.snap) {
 		if s.priorDeletions.beingDeleted(o) {
 			theirs = append(theirs, o)
 		}
 	}
-	o := Options{
-		Rules: s.options.Rules, Controller: s.options.Controller, Health: s.options.Health, Collector: s.options.Collector, Outside: s.options.Outside, Record: RecordNothing,
-	}
-	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), o, assumptions{byHand: s.assumed.byHand})
-	if err := other.runUntilReleases(ctx); err != nil {
+	w := &withoutUs{targetIsGoing: slices.ContainsFunc(s.attribution.requested(), (*object.Object).BeingDeleted)}
+	if w.expected, w.later, err = s.runWithoutUs(ctx, theirs); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(theirs, s.mayBeUndeployed) {
+		if w.deletedIfReleased, err = s.runByHand(ctx, theirs); err != nil {
+			return err
+		}
+	}
+	s.attribution.withoutUs = w
+	return nil
+}
+
+// runWithoutUs runs the earlier deletions, and what follows from them, through both futures. It returns
+// the last states of the objects that have changed after each.
+func (s *simulation) runWithoutUs(ctx context.Context, theirs []*object.Object) (expectedEnds, laterEnds map[object.Ref]*object.Object, err error) {
+	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), s.optionsWithoutRecord(), assumptions{byHand: s.assumed.byHand})
+	if err := other.runUntilReleases(ctx); err != nil {
+		return nil, nil, err
 	}
 	for _, o := range theirs {
 		other.tracks.Of(o) // what nothing touches has finalizers, too
 	}
-	w := &withoutUs{again: slices.ContainsFunc(s.attribution.requested(), (*object.Object).BeingDeleted)}
 	if _, err := other.removeFinalizers(ctx, nil, expected.ofAll()); err != nil {
-		return err
+		return nil, nil, err
 	}
-	w.expected = other.ends()
+	expectedEnds = other.ends()
 	other.recoverControllers()
 	if err := other.drain(ctx, nil); err != nil {
-		return err
+		return nil, nil, err
 	}
-	if _, err := other.removeFinalizers(ctx, nil, later.ofAll()); err != nil {
-		return err
+	_, err = other.removeFinalizers(ctx, nil, later.ofAll())
+	return expectedEnds, other.ends(), err
+}
+
+// runByHand runs our requests as if each deployer that is not known to run were gone. It returns the objects
+// that are deleted then because of our requests.
+func (s *simulation) runByHand(ctx context.Context, theirs []*object.Object) (map[object.Ref]bool, error) {
+	part := s.attribution.impactMap().Part(slices.Concat(s.attribution.requested(), theirs)...)
+	other := newSimulation(part, s.seed, s.optionsWithoutRecord(), assumptions{byHand: true})
+	if err := other.run(ctx); err != nil {
+		return nil, err
 	}
-	w.later = other.ends()
-	s.attribution.withoutUs = w
-	if !slices.ContainsFunc(theirs, s.mayBeUndeployed) {
-		return nil
+	if err := other.runLaterFuture(ctx, other.judge.Outcomes()); err != nil {
+		return nil, err
 	}
-	byHand := newSimulation(s.attribution.impactMap().Part(slices.Concat(s.attribution.requested(), theirs)...), s.seed, o, assumptions{byHand: true})
-	if err := byHand.run(ctx); err != nil {
-		return err
-	}
-	if err := byHand.runLaterFuture(ctx, byHand.judge.Outcomes()); err != nil {
-		return err
-	}
-	w.oursByHand = map[object.Ref]bool{}
-	for _, tr := range byHand.tracks.All() {
+	ours := map[object.Ref]bool{}
+	for _, tr := range other.tracks.All() {
 		gone := tr.Last == nil || tr.Last.BeingDeleted()
-		w.oursByHand[tr.First.Ref] = gone && byHand.attribution.Follows(tr) && !byHand.attribution.endsSameWithoutUs(tr)
+		ours[tr.First.Ref] = gone && other.attribution.Follows(tr) && !other.attribution.endsSameWithoutUs(tr)
 	}
-	return nil
+	return ours, nil
 }
 
 // mayBeUndeployed reports whether a deployer that is not known to run, and may yet, holds an object.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -25,29 +27,36 @@ type podGuard struct {
 // Source: kubernetes, pkg/registry/core/pod/storage/eviction.go EvictionREST.Create.
 func (b *breakages) guards() {
 	if b.anyGoes(uses.NetworkPolicy.GroupKind) {
-		b.unguarded(b.networkPolicies(), report.Breakage{Field: "spec.podSelector", Label: "podSelector", When: report.BreaksNow, Message: "all traffic to and from its pods is allowed"},
-			"traffic that only this policy allowed is refused")
+		b.unguarded(b.networkPolicies(), report.Breakage{Field: "spec.podSelector", Label: "podSelector", When: report.BreaksNow, Message: "no NetworkPolicy selects its pods any more: all traffic is allowed"},
+			"only the other NetworkPolicies filter the traffic of its pods")
 	}
 	if b.anyGoes(object.PodDisruptionBudget.GroupKind) {
 		b.unguarded(b.budgets(), report.Breakage{Field: "spec.selector", Label: "selector", When: report.BreaksNextReconcile, Message: "evictions of its pods are not limited any more"}, "")
 	}
 }
 
-// unguarded adds the workloads whose pods lose a guard. others is the message if another one is left for the
-// pod; empty if that is no breakage.
+// unguarded adds the workloads that stay and whose pods lose a guard. others is the message if another one is
+// left for the pod; empty if that is no breakage. Which traffic a policy is about is not known, so that a pod
+// with another policy may lose the one that limited a direction.
 func (b *breakages) unguarded(guards []podGuard, one report.Breakage, others string) {
+	left := map[string][]podGuard{} // by namespace
+	for _, g := range guards {
+		if b.goes[g.ref.Coordinates()] == nil {
+			left[g.ref.Namespace] = append(left[g.ref.Namespace], g)
+		}
+	}
 	for _, g := range guards {
 		target, certainty, goes := b.lost(g.ref.Coordinates())
 		if !goes {
 			continue
 		}
 		for _, pod := range b.snap.In(object.Pod.GroupResource(), g.ref.Namespace) {
-			if !g.selector.Matches(pod.Labels) {
+			if b.leaves(pod) || !g.selector.Matches(pod.Labels) {
 				continue
 			}
 			each := one
 			each.Object, each.Reference, each.Certainty = pod.Ref, target, certainty
-			if b.guarded(pod, guards) {
+			if slices.ContainsFunc(left[pod.Namespace], func(g podGuard) bool { return g.selector.Matches(pod.Labels) }) {
 				each.Message = others
 			}
 			if each.Message != "" {
@@ -57,29 +66,9 @@ func (b *breakages) unguarded(guards []podGuard, one report.Breakage, others str
 	}
 }
 
-// guarded reports whether a guard that stays selects a pod.
-func (b *breakages) guarded(pod *object.Object, guards []podGuard) bool {
-	for _, g := range guards {
-		if b.goes[g.ref.Coordinates()] == nil && g.ref.Namespace == pod.Namespace && g.selector.Matches(pod.Labels) {
-			return true
-		}
-	}
-	return false
-}
-
 func (b *breakages) networkPolicies() (list []podGuard) {
-	for _, user := range b.health.Referrers() {
-		if !user.Ref.Is(uses.NetworkPolicy) {
-			continue
-		}
-		for _, r := range user.References {
-			if r.Selector == nil {
-				continue
-			}
-			if selector, err := labels.Parse(*r.Selector); err == nil {
-				list = append(list, podGuard{user.Ref, selector})
-			}
-		}
+	for user, selector := range b.health.Selecting(uses.NetworkPolicy) {
+		list = append(list, podGuard{user, selector})
 	}
 	return list
 }

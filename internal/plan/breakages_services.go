@@ -49,30 +49,21 @@ func (b *breakages) selectingServices() map[string][]selecting {
 		}
 	}
 	services := map[string][]selecting{}
-	for _, user := range b.health.Referrers() {
-		if !user.Ref.Is(object.Service) || !namespaces[user.Ref.Namespace] {
+	for service, selector := range b.health.Selecting(object.Service) {
+		if !namespaces[service.Namespace] {
 			continue
 		}
-		if _, certainty, goes := b.lost(user.Ref.Coordinates()); goes && certainty == report.Sure {
+		if _, certainty, goes := b.lost(service.Coordinates()); goes && certainty == report.Sure {
 			continue
 		}
-		for _, r := range user.References {
-			if r.Selector == nil {
-				continue
+		s := selecting{at: service.Coordinates(), selector: selector}
+		requirements, _ := selector.Requirements()
+		for _, q := range requirements {
+			if values := q.Values().List(); len(values) == 1 {
+				s.exact = append(s.exact, labelPair{q.Key(), values[0]})
 			}
-			selector, err := labels.Parse(*r.Selector)
-			if err != nil {
-				continue
-			}
-			s := selecting{at: user.Ref.Coordinates(), selector: selector}
-			requirements, _ := selector.Requirements()
-			for _, q := range requirements {
-				if values := q.Values().List(); len(values) == 1 {
-					s.exact = append(s.exact, labelPair{q.Key(), values[0]})
-				}
-			}
-			services[user.Ref.Namespace] = append(services[user.Ref.Namespace], s)
 		}
+		services[service.Namespace] = append(services[service.Namespace], s)
 	}
 	return services
 }

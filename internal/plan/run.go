@@ -124,13 +124,18 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 // which everything belongs that the request can reach.
 func (s *simulation) another(part *snapshot.Snapshot, a assumptions) *simulation {
 	a.withheld = s.assumed.withheld
-	o := s.options
-	other := newSimulation(part, s.seed, Options{
-		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Health: o.Health, Collector: o.Collector, Outside: o.Outside, Record: RecordNothing,
-	}, a)
+	o := s.optionsWithoutRecord()
+	o.Keep = s.options.Keep
+	other := newSimulation(part, s.seed, o, a)
 	other.reference = s
 	other.reuseAttribution(s)
 	return other
+}
+
+// optionsWithoutRecord returns the options of a run that is only compared with this one.
+func (s *simulation) optionsWithoutRecord() Options {
+	o := s.options
+	return Options{Rules: o.Rules, Controller: o.Controller, Health: o.Health, Collector: o.Collector, Outside: o.Outside, Record: RecordNothing}
 }
 
 // run starts the collector as after a restart, lets it settle, applies the seed, and then removes
