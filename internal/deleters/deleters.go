@@ -86,7 +86,6 @@ type Deleters struct {
 	feed    *kube.Feed
 	waiting waitState
 	settled settledMark
-	refused []kube.KindState
 }
 
 // Start starts the controllers. It returns when all kinds are listed and watched, or with an error
@@ -182,10 +181,11 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 			return errors.New(terminalSafe(discoveryMessage(why)))
 		}
 		if read == nil {
-			if err := d.forbiddenKinds(); err != nil {
+			kinds := d.feed.Kinds() // both questions are about the same moment
+			if err := forbiddenError(kinds); err != nil {
 				return err
 			}
-			if !d.lacksWatch() {
+			if !d.lackWatch(kinds) {
 				// The collector's goroutine has received all events of the first lists. Once it
 				// runs a function, all of them are in the store.
 				return d.betweenSteps(ctx, func(*engine.Collector) {})
@@ -203,16 +203,16 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 	}
 }
 
-// forbiddenKinds returns an error if some kinds may not be listed or watched.
-func (d *Deleters) forbiddenKinds() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.refused) == 0 {
-		return nil
-	}
+// forbiddenError returns an error if some kinds may not be listed or watched.
+func forbiddenError(kinds []kube.KindState) error {
 	var why []string
-	for _, k := range d.refused {
-		why = append(why, k.Why)
+	for _, k := range kinds {
+		if k.Refused && k.State == kube.Broken {
+			why = append(why, k.Why)
+		}
+	}
+	if len(why) == 0 {
+		return nil
 	}
 	slices.Sort(why)
 	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", terminalSafe(strings.Join(truncate(why), "; ")))
@@ -220,12 +220,6 @@ func (d *Deleters) forbiddenKinds() error {
 
 // recordKind records the state of a kind.
 func (d *Deleters) recordKind(k kube.KindState) {
-	d.mu.Lock()
-	d.refused = slices.DeleteFunc(d.refused, func(r kube.KindState) bool { return r.Resource.GroupResource() == k.Resource.GroupResource() })
-	if k.Refused && k.State == kube.Broken {
-		d.refused = append(d.refused, k)
-	}
-	d.mu.Unlock()
 	switch k.State {
 	case kube.Undiscovered:
 		d.watches.undiscoverable(k)

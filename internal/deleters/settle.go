@@ -198,7 +198,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		return nil, d.endedError()
 	default:
 	}
-	if err := d.forbiddenKinds(); err != nil {
+	if err := forbiddenError(d.feed.Kinds()); err != nil {
 		return nil, err
 	}
 	if unknown := d.unknown(); len(unknown) > 0 {

@@ -45,9 +45,9 @@ func unreadText(k kube.KindState) string {
 	return strings.TrimSuffix(what+k.Why, ": ")
 }
 
-// lacksWatch reports whether some kinds are known but not watched yet.
-func (d *Deleters) lacksWatch() bool {
-	return slices.ContainsFunc(d.feed.Kinds(), func(k kube.KindState) bool {
+// lackWatch reports whether some of the kinds are known but not watched yet.
+func (d *Deleters) lackWatch(kinds []kube.KindState) bool {
+	return slices.ContainsFunc(kinds, func(k kube.KindState) bool {
 		return k.State == kube.Synced && !d.watches.watched(k.Resource)
 	})
 }
