@@ -259,8 +259,8 @@ type Consequence struct {
 	// Controller is the controller that acts, for ControllerActs.
 	Controller string    `json:"controller,omitempty"`
 	Certainty  Certainty `json:"certainty"`
-	// Anyway is true if it would also happen without the request. It is for display: the object
-	// counts like any other.
+	// Anyway is true if it would also happen without the request. The ranking of risk leaves such an
+	// object out. Everything else counts it like any other.
 	Anyway bool `json:"anyway,omitempty"`
 	// Outcome is the predicted outcome of the object, which may be less than Change.
 	Outcome Outcome `json:"-"`
