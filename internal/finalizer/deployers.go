@@ -86,19 +86,16 @@ func DeployerAssumption(snap *snapshot.Snapshot, o *object.Object) string {
 	return ""
 }
 
-// ReleaseAssumption returns what must hold for the dependents of an object to be deleted with it, because
-// the controller of one of its finalizers may remove their references first: a sentence without a full
-// stop. Empty if none does. It calls find only for kinds of such objects.
-func ReleaseAssumption(owner object.Ref, find func(object.Ref) *object.Object) string {
-	for _, r := range releasers {
-		if owner.Kind != r.kind {
-			continue
-		}
-		if o := find(owner); o != nil && o.HasFinalizer(r.finalizer) {
-			return r.assumption
+// MayOrphan returns what decides whether the controller of an owner that is being deleted removes the owner
+// references of a dependent first: a sentence without a full stop. That controller removes the finalizer from the
+// owner. Both are empty if it never does.
+func MayOrphan(owner, dependent object.Ref) (finalizer, condition string) {
+	for _, r := range orphaners {
+		if owner.GroupKind() == r.owner && dependent.GroupKind() == r.dependents {
+			return r.finalizer, r.condition
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // Deployers returns the table of deployers.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -217,13 +218,26 @@ var deleteOthers = []string{
 	"operatorkit.giantswarm.io/*", "controller.cattle.io/*", "controller.cattle.io/namespace-auth", "clusterscoped.controller.cattle.io/*", "wrangler.cattle.io/*",
 }
 
-// releasers are finalizers behind which a controller may remove the references of dependents, so that these
-// stay. Without the finalizer they go whatever the policy is.
+// orphaner is a controller that may remove the owner references of dependents while it deletes their owner,
+// so that these stay.
+type orphaner struct {
+	owner, dependents schema.GroupKind
+	// finalizer is one that it removes from the owner. condition says what decides whether it removes the
+	// references, which a snapshot lacks: a sentence without a full stop.
+	finalizer, condition string
+}
+
+// orphaners are the controllers. An owner without finalizers is gone at once, and its dependents go with it.
 //
 // Source: argo-cd, applicationset/controllers/applicationset_controller.go Reconcile,
-// removeOwnerReferencesOnDeleteAppSet.
-var releasers = []struct{ kind, finalizer, assumption string }{
-	{"ApplicationSet", argoFinalizer, "the policy of the ApplicationSet (applicationsSync, or --policy of its controller) allows deletes: with create-only or create-update its Applications stay"},
+// removeOwnerReferencesOnDeleteAppSet (since v2.10), applicationset/utils/policy.go DefaultPolicy. Installations
+// take the flag from a ConfigMap: manifests/base/applicationset-controller. With the flag, the field counts only
+// with --enable-policy-override.
+var orphaners = []orphaner{
+	{
+		schema.GroupKind{Group: object.ArgoApplication.Group, Kind: "ApplicationSet"}, object.ArgoApplication.GroupKind, argoFinalizer,
+		"it does if spec.syncPolicy.applicationsSync, or its flag --policy, is create-only or create-update",
+	},
 }
 
 // runHooks are finalizers of Of behind which a controller runs pods of its users.

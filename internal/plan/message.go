@@ -258,7 +258,9 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.HolderNotShown):
 		return "nothing that holds it is shown: its finalizers may have been cut out, or it is gone by now"
 	case e.Reason == string(reason.OwnerUnknown):
-		return "goes or stays with its owner " + names(e.Because)
+		return "goes or stays with " + names(e.Because)
+	case e.Reason == string(reason.MayBeOrphaned):
+		return "goes with its owner " + names(e.Because) + ", unless the controller of that orphans it first"
 	case e.Reason == string(reason.SharedUID) && m.waitsForSharedUID(e):
 		return "waits for " + names(e.BlockedBy.Dependents) + ", whose uid several objects have: they cannot be told apart"
 	case e.Reason == string(reason.SharedUID):

@@ -104,6 +104,10 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Health: simHealth, Causes: &s.attribution,
 	}
 	s.finalizerControllers = finalizerControllers{lookup: o.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
+	s.judge.Gone = func(o *object.Object, name string) bool {
+		r := report.Release{Object: o.Ref, Finalizer: name, State: report.ControllerUnknown}
+		return s.finalizerControllers.withController(o, r).State == report.ControllerGone
+	}
 	if o.Controller == nil && o.Health != nil {
 		lookup := controllerLookup{o.Health, snap, s.judge, o.Outside}
 		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf = lookup.controllerOf, lookup.pauseOf

@@ -151,7 +151,7 @@ func TestVolumes(t *testing.T) {
 		{"no policy was seen", volume(""), "", []string{
 			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: its reclaim policy is not known", gone}},
 		{"what a volume owns of which that is not known", volume("") + "\nv1 ConfigMap s/notes owners=disk", "", []string{
-			"ConfigMap notes: Unknown OwnerUnknown goes or stays with its owner pv/disk",
+			"ConfigMap notes: Unknown OwnerUnknown goes or stays with pv/disk",
 			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: its reclaim policy is not known", gone}},
 		{"no driver was seen", volume("reclaim=Delete"), "", []string{
 			"PersistentVolume disk: Unknown VolumeUnknown its outcome without its PVC pvc/c is unknown: what deletes the storage behind it is unknown", gone}},

@@ -48,6 +48,7 @@ const (
 	NamespaceOrderUnknown  Code = "NamespaceOrderUnknown"
 	OwnerMisnamed          Code = "OwnerMisnamed"
 	UpdateUnknown          Code = "UpdateUnknown"
+	MayBeOrphaned          Code = "MayBeOrphaned"
 	Undeployed             Code = "Undeployed"
 	InventoryRemote        Code = "InventoryRemote"
 	InventoryUnknown       Code = "InventoryUnknown"
@@ -75,6 +76,7 @@ var Plan = &Family{
 		{Code: NamespaceOrderUnknown, Short: "its namespace may not wait for its pods", Long: "It stays as long as its namespace has pods, unless the release of the cluster deletes it at once."},
 		{Code: OwnerMisnamed, Short: "a reference names its owner in a wrong place", Long: "A reference of this or another object names the owner in a wrong place. The release of the cluster identifies owners by uid alone, and may delete every dependent of this owner."},
 		{Code: UpdateUnknown, Short: "its namespace is gone, and the server may refuse to update it", Long: "Its namespace is gone, and a finalizer or owner reference has to be removed from it. API servers before v1.37 refuse that, and the version is unknown."},
+		{Code: MayBeOrphaned, Short: "the controller of its owner may orphan it", Long: "The controller of its owner may remove its owner references before the owner is gone. A field or flag that was not read decides."},
 		{Code: DependentUnknown, Short: "the outcome of a dependent is unknown", Long: "It waits for a dependent with an unknown outcome."},
 		{Code: DependentsNotCovered, Short: "some dependents may be unknown", Long: "Its finalizer goes after its dependents, and the snapshot does not cover every kind that may have some."},
 		{Code: OwnerUnknown, Short: "the outcome of its owner is unknown", Long: "Its outcome depends on an owner with an unknown outcome."},

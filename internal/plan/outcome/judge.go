@@ -42,6 +42,8 @@ type Judge struct {
 	Collector *engine.Collector
 	// Inventory returns what a deployer may delete with an object; nil if the snapshot lacks it.
 	Inventory func(*finalizer.Deployer, *object.Object) *object.InventoryFacts
+	// Gone reports whether the controller of a finalizer of an object is known not to run.
+	Gone func(o *object.Object, finalizer string) bool
 	// Attempted returns the finalizers of an object that their controllers tried to remove.
 	Attempted func(types.UID) []string
 	// Controllers are the simulated controllers other than the collector. Health is their known
@@ -84,6 +86,8 @@ var passes = []pass{
 		(*Judge).addTracked},
 	{"ambiguous", "before any outcome is derived from another one: the run may have confused the two objects",
 		(*Judge).markAmbiguous},
+	{"may be orphaned", "before any outcome is derived from another one: what goes with such an object may stay, too",
+		(*Judge).markMayBeOrphaned},
 	{"terminating", "after the tracked: it adds objects that have no outcome yet",
 		(*Judge).addTerminating},
 	{"unresolved", "after the tracked: it adds objects that have no outcome yet",

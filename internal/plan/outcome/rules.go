@@ -82,7 +82,6 @@ var deletedRules = []rule{
 		func(j *Judge, out *Outcome) {
 			d := out.Track.removal()
 			out.Reason, out.Because = d.Reason.String(), j.goneOwners(d)
-			j.assumeNotReleased(out)
 		},
 		"rs/web-1 was being deleted, but deploy/web is why the collector deletes it"},
 	{"finished", // rs/web-1 was being deleted in the foreground, and its last pod went

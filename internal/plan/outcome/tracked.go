@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -168,18 +167,6 @@ func (j *Judge) judgeOrphaned(out *Outcome) {
 	out.Because = []object.Ref{out.Track.orphanedBy.Ref}
 	if j.mayBeAdopted(out.Track.Last) {
 		out.Assumptions = append(out.Assumptions, controllers.AdoptionAssumption)
-	}
-}
-
-// assumeNotReleased adds what is assumed of the owners with which an object is deleted.
-func (j *Judge) assumeNotReleased(out *Outcome) {
-	find := func(ref object.Ref) *object.Object {
-		return j.Snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	}
-	for _, ref := range out.Because {
-		if assumed := finalizer.ReleaseAssumption(ref, find); assumed != "" {
-			out.Assumptions = append(out.Assumptions, assumed)
-		}
 	}
 }
 

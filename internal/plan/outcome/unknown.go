@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -58,6 +59,39 @@ func sharedUIDs(snap *snapshot.Snapshot) map[types.UID]bool {
 	return shared
 }
 
+// markMayBeOrphaned marks the objects that go with an owner that is being deleted, if its controller may remove
+// their references first. It leaves out those that go whatever their owners are.
+func (j *Judge) markMayBeOrphaned(all *Outcomes) {
+	for _, out := range all.All() {
+		tr := out.Track
+		if out.Result != report.Deleted && out.Result != report.Blocked || tr.Target || tr.First.BeingDeleted() {
+			continue
+		}
+		for _, owner := range j.goneOwners(tr.removal()) {
+			condition := j.mayOrphan(owner, tr.First.Ref)
+			if condition != "" && j.Tracks.Deployer(tr.First) == nil && len(j.containers(tr.First)) == 0 {
+				out.MarkUnknown(reason.MayBeOrphaned)
+				out.Because, out.Blocked, out.Detail = []object.Ref{owner}, nil, condition
+			}
+		}
+	}
+}
+
+// mayOrphan returns when the controller of an owner removes the owner references of a dependent before the
+// owner goes; empty if it does not: the controller does not run, or the owner was gone at once, or the request
+// itself removes its finalizer.
+func (j *Judge) mayOrphan(owner, dependent object.Ref) string {
+	name, condition := finalizer.MayOrphan(owner, dependent)
+	if name == "" {
+		return ""
+	}
+	tr := j.Tracks.Meant(owner)
+	if tr == nil || tr.MarkedBy == 0 && !tr.First.BeingDeleted() || j.Takes && tr.Target || j.Gone(tr.First, name) {
+		return ""
+	}
+	return condition
+}
+
 // markDependents propagates Unknown down the owner references. An object kept by one that may go may
 // go as well. An object that goes with one that may stay may stay.
 func (j *Judge) markDependents(all *Outcomes) {
@@ -75,13 +109,16 @@ func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 	if len(open) == 0 {
 		return
 	}
-	takers := all.takers(open)
+	takers := j.takers(all, open)
 	var kept []*Outcome
 	for len(open) > 0 {
 		out := open[len(open)-1]
 		open = open[:len(open)-1]
 		for _, d := range takers[out.Track.First.UID] {
-			if d.Result == report.Deleted && !d.Track.Target {
+			if (d.Result == report.Deleted || d.Result == report.Blocked) && !d.Track.Target {
+				if d.Result == report.Blocked {
+					d.Because, d.Blocked = []object.Ref{out.Track.First.Ref}, nil
+				}
 				d.MarkUnknown(reason.OwnerUnknown)
 				open = append(open, d)
 			}
@@ -129,13 +166,13 @@ func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	}
 }
 
-// takers returns the deleted objects by the uids of the owners that caused their deletion, and of
-// owners to which they had lost the reference. It returns nil unless it is unknown which object
-// owns which, or which owner goes.
-func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
+// takers returns the objects that go, or that only a finalizer holds, by the uids of the objects that caused
+// their deletion, and of owners to which they had lost the reference. It returns nil unless it is unknown which
+// object owns which, or which owner goes.
+func (j *Judge) takers(all *Outcomes, open []*Outcome) map[types.UID][]*Outcome {
 	if !slices.ContainsFunc(open, func(out *Outcome) bool {
 		switch reason.Code(out.Reason) {
-		case reason.SharedUID, reason.MissingUID, reason.UpdateUnknown:
+		case reason.SharedUID, reason.MissingUID, reason.UpdateUnknown, reason.MayBeOrphaned:
 			return true
 		default:
 			return false
@@ -145,10 +182,17 @@ func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	}
 	byOwner := map[types.UID][]*Outcome{}
 	for _, out := range all.All() {
-		if out.Result != report.Deleted {
+		because := out.Because
+		switch {
+		case out.Result == report.Blocked && !out.Track.First.BeingDeleted():
+			because = j.goneOwners(out.Track.removal())
+			if from := j.Tracks.Deployer(out.Track.First); from != nil {
+				because = append(slices.Clip(because), from.Ref)
+			}
+		case out.Result != report.Deleted:
 			continue
 		}
-		for _, owner := range out.Because {
+		for _, owner := range because {
 			byOwner[owner.UID] = append(byOwner[owner.UID], out)
 		}
 		// An owner would have kept the object if its reference had not been removed earlier.
