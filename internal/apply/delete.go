@@ -253,11 +253,21 @@ func (r *run) follow(ctx context.Context) (*report.Run, error) {
 		out.State, out.Message = state, message
 	}
 	if state == report.TimedOut {
-		// The rest may still happen.
-		out.Differences = slices.DeleteFunc(out.Differences, func(d report.Difference) bool { return d.Reason != report.GoneInstead })
-		out.Summary.Differing = len(out.Differences)
+		differencesToPending(out)
 	}
 	return out, err
+}
+
+// differencesToPending removes the differences that may still disappear after a timeout. Objects
+// whose deletion has not begun become pending.
+func differencesToPending(out *report.Run) {
+	out.Differences = slices.DeleteFunc(out.Differences, func(d report.Difference) bool {
+		if d.Reason == report.Survived {
+			out.Pending = append(out.Pending, report.Pending{Object: d.Object, NotBegun: true})
+		}
+		return d.Reason != report.GoneInstead
+	})
+	out.Summary.Pending, out.Summary.Differing = len(out.Pending), len(out.Differences)
 }
 
 // await blocks until every predicted change has happened, no collector seems to run, or the context

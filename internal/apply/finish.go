@@ -187,8 +187,8 @@ func sameOwnersAndFinalizers(a, b *object.Object) bool {
 
 // compare reports where the cluster differs from the prediction. after is the predicted state. An
 // object that is still being deleted is pending, which is no drift. An object that was not written
-// to is no drift either, since the writes report it already. If the run was interrupted, missing
-// consequences are no drift.
+// to is no drift either, since the writes report it already. If the run was interrupted or not all
+// was written, missing consequences are no drift.
 func compare(run *report.Run, all []expectation, now map[object.Ref]currentState, after map[object.Ref]*object.Object) {
 	unsent := notDone(run)
 	for _, e := range all {
@@ -201,7 +201,7 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]currentState
 		if !s.gone() || e.Outcome != report.Deleted {
 			reason, text = differs(e, s, after[ref])
 		}
-		if run.State == report.Interrupted && reason != "" && reason != report.GoneInstead {
+		if (run.State == report.Interrupted || len(unsent) > 0) && reason != "" && reason != report.GoneInstead {
 			continue
 		}
 		run.Summary.Compared++

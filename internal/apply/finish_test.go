@@ -90,6 +90,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareNotSent: what would have followed from a write that was not done is no drift.
+func TestCompareNotSent(t *testing.T) {
+	below := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "below", UID: "below"}
+	all := []expectation{}
+	for _, ref := range []object.Ref{web, below} {
+		all = append(all, expectation{Consequence: report.Consequence{Object: ref, Outcome: report.Deleted, Change: report.ChangeDeleted, Certainty: report.Sure}})
+	}
+	there := currentState{o: like(false, nil)}
+	run := report.Run{Writes: []report.RunWrite{{Object: web, Verb: "DELETE", State: report.Refused}}}
+	compare(&run, all, map[object.Ref]currentState{web: there, below: there}, nil)
+	if len(run.Differences) > 0 || run.Summary.Compared > 0 {
+		t.Errorf("%+v, compared %d", run.Differences, run.Summary.Compared)
+	}
+}
+
 // TestStripped: objects for which a server refuses a DELETE for any version. (S020)
 func TestStripped(t *testing.T) {
 	for _, x := range []struct {

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,11 @@ func RunText(out io.Writer, s Style, r *report.Run) error {
 	for _, x := range r.Pending {
 		pending.add("", s.text(x.Object.Namespace), s.name(x.Object), pendingReason(s, x))
 	}
-	w.titled("Being deleted, but not gone yet:", pending.first(maxRunRows, s))
+	title := "Being deleted, but not gone yet:"
+	if slices.ContainsFunc(r.Pending, func(p report.Pending) bool { return p.NotBegun }) {
+		title = "Not gone yet:"
+	}
+	w.titled(title, pending.first(maxRunRows, s))
 	w.drift(r)
 	if r.Bundle != "" {
 		w.line()
@@ -89,7 +94,7 @@ func (w *writer) drift(r *report.Run) {
 	w.line()
 	if len(r.Differences) == 0 {
 		text := plural(r.Summary.Compared, "object") + " checked afterwards: "
-		if len(r.Pending) > 0 {
+		if len(r.Pending) > 0 || r.State == report.TimedOut {
 			text += "so far "
 		}
 		w.prose(text+"all as predicted, "+strconv.Itoa(r.Summary.Gone)+" of them gone.", 2)
@@ -106,6 +111,9 @@ func (w *writer) drift(r *report.Run) {
 
 // pendingReason returns what blocks an object that is being deleted.
 func pendingReason(s Style, p report.Pending) string {
+	if p.NotBegun {
+		return "its deletion has not begun"
+	}
 	var parts []string
 	if len(p.Finalizers) > 0 {
 		parts = append(parts, strings.TrimPrefix(plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.commaSeparated(p.Finalizers))

@@ -73,7 +73,7 @@ type Run struct {
 	Writes []RunWrite `json:"writes"`
 	// Surprises are writes that are not in the plan. They were not sent.
 	Surprises []Surprise `json:"surprises,omitempty"`
-	// Pending are objects that are being deleted and not gone yet.
+	// Pending are objects that were to be deleted and are not gone yet.
 	Pending []Pending `json:"pending,omitempty"`
 	// Differences are the objects that are not as predicted.
 	Differences []Difference `json:"differences"`
@@ -89,7 +89,7 @@ type RunSummary struct {
 	NotDone     int `json:"notDone"`
 	// Gone is the number of objects that were predicted to go and are gone.
 	Gone int `json:"gone"`
-	// Pending is the number of those that are being deleted and not gone yet.
+	// Pending is the number of those that are not gone yet.
 	Pending int `json:"pending"`
 	// Compared is the number of predicted effects that were checked afterwards. Differing is the
 	// number of those that are not as predicted.
@@ -131,10 +131,13 @@ type Surprise struct {
 	Message string     `json:"message"`
 }
 
-// Pending is an object that is being deleted and not gone yet.
+// Pending is an object that was to be deleted and is not gone yet.
 type Pending struct {
-	Object     object.Ref `json:"object"`
-	Finalizers []string   `json:"finalizers,omitempty"`
+	Object object.Ref `json:"object"`
+	// NotBegun reports that it is not being deleted: after a timeout, no controller has deleted it
+	// yet, or the server refuses that.
+	NotBegun   bool     `json:"notBegun,omitempty"`
+	Finalizers []string `json:"finalizers,omitempty"`
 	// Dependents are the dependents that it waits for, as far as the plan knows them.
 	Dependents []object.Ref `json:"dependents,omitempty"`
 }
