@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,23 +141,40 @@ func (t *dryRun) removeFinalizers(ref object.Ref, names []string) {
 	}
 }
 
-// rehearse sends a delete as a dry run, to find out what denies it before the first real one. It is
-// an error if the server refuses the request itself. A changed or missing object is detected later,
-// and a webhook without dry runs proves nothing.
+// rehearse sends a delete as a dry run, to find out what denies it before the first real one. Any
+// answer except success is a refusal, because admission may deny with any code, also with 404 and
+// 409. Two answers prove nothing: that the object has changed or is gone, which is detected later,
+// and that a webhook has no dry runs.
 //
 // DryRun is in the body: if there is a body, a server ignores options in the URL. (spec §2.6)
-func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+//
+// Upstream: apiserver/pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr,
+// NewDryRunUnsupportedErr.
+func (r *run) rehearse(ctx context.Context, seen *object.Object, policy engine.Policy) error {
+	ref := seen.Ref
 	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil || r.backup.gone[ref] || r.backup.changed[ref] || !r.client.DryRuns(ctx, resource) {
 		return nil //nolint:nilerr // the delete itself gets the same answer
 	}
+	o := deleteOptions(r.result, policy, seen)
 	o.DryRun = []string{metav1.DryRunAll}
-	err = r.client.Delete(ctx, ref, o)
-	switch backup.ResultOf(err).Code {
-	case http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
-		return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
+	if isStripped(seen, policy) {
+		o.Preconditions.ResourceVersion = nil
 	}
-	return ctx.Err()
+	err = r.client.Delete(ctx, ref, o)
+	switch code := backup.ResultOf(err).Code; {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case code == 0: // no answer
+		return err
+	case code == http.StatusBadRequest && strings.HasSuffix(err.Error(), "does not support dry run"):
+		return nil
+	case code == http.StatusNotFound || code == http.StatusConflict:
+		if now, got := r.client.Get(ctx, ref); got != nil || now.UID != ref.UID || now.ResourceVersion != seen.ResourceVersion {
+			return ctx.Err()
+		}
+	}
+	return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
 }
 
 // plannedObject returns an object as the plan saw it.
@@ -173,7 +191,7 @@ func (r *run) rehearseDeletes(ctx context.Context, policy engine.Policy, most in
 		if most--; most < 0 {
 			break
 		}
-		if err := r.rehearse(ctx, p.write.Object, deleteOptions(r.result, policy, r.plannedObject(p.write.Object))); err != nil {
+		if err := r.rehearse(ctx, r.plannedObject(p.write.Object), policy); err != nil {
 			return err
 		}
 	}
