@@ -74,7 +74,9 @@ func (c *stuckCause) add(f *report.Finding) {
 		c.waits[f.Object] = true
 		c.waiting = append(c.waiting, f.Object)
 	}
-	c.unnamed = max(c.unnamed, f.More)
+	if lastLink(f) == held { // otherwise More counts users or dependents
+		c.unnamed = max(c.unnamed, f.More)
+	}
 	if f.Object == held && heldObject(c.main) != c.main.Object {
 		c.main = f
 		if heldObject(c.remedied) != held {
