@@ -120,9 +120,13 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	}
 	followed := e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0
 	if o.Is(object.Namespace) {
+		byFinalizers := len(ends)
 		ends = append(ends, i.namespace(o)...)
 		if !followed {
 			ends = i.moving(ends, o, string(reason.ContentRemains), i.content[o.Name])
+		}
+		if len(ends) == byFinalizers && len(i.health.Remaining(o.Name)) > 0 {
+			ends = append(ends, i.notSeen(o, e)) // its conditions name content that the snapshot lacks
 		}
 	}
 	if o.Is(object.CRD) {
