@@ -110,6 +110,8 @@ type Node struct {
 	Heartbeat int64 `json:"heartbeat,omitzero"`
 	// Cordoned is true if no new pods are scheduled on the node, as before a drain.
 	Cordoned bool `json:"cordoned,omitzero"`
+	// OutOfService is true if the node has the taint node.kubernetes.io/out-of-service.
+	OutOfService bool `json:"outOfService,omitzero"`
 }
 
 // nodeBody has the fields that are read from a Node.
@@ -117,11 +119,17 @@ type nodeBody struct {
 	conditioned
 	Spec struct {
 		Unschedulable bool `json:"unschedulable"`
+		Taints        []struct {
+			Key string `json:"key"`
+		} `json:"taints"`
 	} `json:"spec"`
 }
 
 func (s *Shown) takeNode(b *body, d *nodeBody) {
 	n := Node{Name: b.Metadata.Name, Cordoned: d.Spec.Unschedulable}
+	for _, t := range d.Spec.Taints {
+		n.OutOfService = n.OutOfService || t.Key == OutOfServiceTaint
+	}
 	for _, c := range d.Status.Conditions {
 		if c.Type == "Ready" {
 			n.Ready, n.Heartbeat = conditions([]condition{c})[0], c.Heartbeat.seconds

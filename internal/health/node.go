@@ -59,6 +59,28 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 	return NodeUnknown, n.Ready
 }
 
+// OutOfServiceTaint is the key of the taint by which a person says that a node is shut down.
+//
+// Upstream: k8s.io/api/core/v1 well_known_taints.go TaintNodeOutOfService.
+const OutOfServiceTaint = "node.kubernetes.io/out-of-service"
+
+// OutOfService reports whether pod GC ends the pods of a node in place of its kubelet: it has
+// OutOfServiceTaint and is known not to be ready.
+//
+// Upstream: pkg/controller/podgc/gc_controller.go PodGCController.gcTerminating.
+func (s *Assessment) OutOfService(node string) bool {
+	n := s.nodesSeen[node]
+	return n != nil && n.OutOfService && n.Ready.Status != "" && !n.Ready.True()
+}
+
+// PodGCTakesOver reports whether pod GC ends a pod in place of its kubelet, and the lease of
+// kube-controller-manager has not expired. Pod GC is then never late: when the node got its taint is
+// unknown.
+func (s *Assessment) PodGCTakesOver(pod *object.Object) bool {
+	return pod.Pod() != nil && s.OutOfService(pod.Pod().NodeName) &&
+		(s.managerLease == nil || s.holderState(s.managerLease) != object.HolderGone)
+}
+
 // kubeletStopped reports whether the kubelet of a node has stopped reporting, and the time of its
 // last report.
 func (s *Assessment) kubeletStopped(n *Node) (last int64, stopped bool) {

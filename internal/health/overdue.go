@@ -53,7 +53,7 @@ func (s *Assessment) Late(o *object.Object, by Component) (Lateness, bool) {
 	}
 	inManager := by == NamespaceController || by == Manager
 	stopped := inManager && o.BeingDeleted() && s.ManagerState() == report.FinalizerControllerGone
-	if !s.Overdue(o) && !stopped || by == NamespaceController && s.Retries(o) {
+	if !s.Overdue(o) && !stopped || by == NamespaceController && s.Retries(o) || by == Manager && s.PodGCTakesOver(o) {
 		return Lateness{}, false
 	}
 	l := Lateness{}

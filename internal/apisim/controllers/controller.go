@@ -191,8 +191,10 @@ func (oneMoment) UnseenNode(string) string                     { return "" }
 type Health interface {
 	// Kubelet returns why the kubelet of a node doesn't finish pods.
 	Kubelet(node string) string
-	// PodGC returns why pod GC hasn't removed a pod that is being deleted and has a missing node.
+	// PodGC returns why pod GC hasn't removed a pod that is being deleted and that no kubelet finishes.
 	PodGC(pod *object.Object) string
+	// OutOfService reports whether pod GC ends the pods of a node in place of its kubelet.
+	OutOfService(node string) bool
 }
 
 // Healthy is a Health without known problems.
@@ -203,6 +205,9 @@ func (Healthy) Kubelet(string) string { return "" }
 
 // PodGC returns "".
 func (Healthy) PodGC(*object.Object) string { return "" }
+
+// OutOfService returns false.
+func (Healthy) OutOfService(string) bool { return false }
 
 // Selector is an optional interface of a World: it finds few objects among many faster than by
 // sorting all of them.

@@ -100,7 +100,7 @@ func (p *pass) refused(of object.Ref, r object.Resource, err error) {
 const PodGCName = "pod-gc"
 
 // PodGC returns the controller that removes pods that no kubelet will finish: the pods of a missing
-// node, and unscheduled pods that are being deleted. It marks them Failed unless they are finished,
+// node, and those that are being deleted and are unscheduled or on a node that is out of service. It marks them Failed unless they are finished,
 // and deletes them without grace and without a precondition.
 //
 // A node is missing if Look recorded it and it is gone now, or if the world has other nodes. PodGC
@@ -109,7 +109,7 @@ const PodGCName = "pod-gc"
 // complete for nodes and for the time at which the pods were read. A pod stays if the real pod GC
 // is known not to have removed it (Health.PodGC).
 //
-// Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
+// Upstream: pkg/controller/podgc/gc_controller.go gcTerminating, gcOrphaned, gcUnscheduledTerminating.
 // Rule: spec §2.9, S063, S064.
 func PodGC(c Coverage, h Health) Controller {
 	return &podGC{
@@ -133,14 +133,16 @@ func (g *podGC) Step(ctx context.Context, w World, send Send) (bool, error) {
 	nodes := g.nodesOf(w)
 	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
 	withoutKubelet := func(pod *object.Object) bool {
-		return pod.BeingDeleted() && nodes.misses(pod) || nodes.deleted(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
+		return pod.BeingDeleted() && (nodes.misses(pod) || waitsForKubelet(pod) && g.outOfService(pod)) || nodes.deleted(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
 	}
 	for _, pod := range podsThat(w, withoutKubelet) {
 		if ctx.Err() != nil {
 			break
 		}
-		if why := g.health.PodGC(pod); why != "" && waitsForKubelet(pod) && nodes.lost(pod) {
-			p.wait(Wait{Object: pod.Ref, Reason: NodeGone, Why: why})
+		lost := nodes.lost(pod)
+		// Pod GC cannot be late with a node that went in the simulation.
+		if why := g.health.PodGC(pod); why != "" && waitsForKubelet(pod) && !nodes.deleted(pod) && (lost || g.outOfService(pod)) {
+			p.wait(Wait{Object: pod.Ref, Reason: podGCWaits[lost], Why: why})
 			continue
 		}
 		if p.fail(pod) {
@@ -148,6 +150,13 @@ func (g *podGC) Step(ctx context.Context, w World, send Send) (bool, error) {
 		}
 	}
 	return p.end()
+}
+
+// podGCWaits is the reason of a wait for pod GC, by whether the node of the pod is missing.
+var podGCWaits = map[bool]Reason{true: NodeGone, false: NodeNotReady}
+
+func (g *podGC) outOfService(pod *object.Object) bool {
+	return pod.Pod() != nil && g.health.OutOfService(pod.Pod().NodeName)
 }
 
 // fail marks a pod Failed unless it is finished, and reports whether the pod may be deleted now.

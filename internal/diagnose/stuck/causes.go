@@ -247,7 +247,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 		i.remaining(o, &e)
 	}
 	// Only a controller in kube-controller-manager can release such an object, which waits for nothing else.
-	needsManager := o.Is(object.Namespace) || o.HandlesDependents() || slices.ContainsFunc(o.Finalizers(), health.OfManager)
+	needsManager := o.Is(object.Namespace) || o.HandlesDependents() || o.Pod() != nil && i.health.OutOfService(o.Pod().NodeName) || slices.ContainsFunc(o.Finalizers(), health.OfManager)
 	if needsManager && i.health.ManagerState() == report.FinalizerControllerUnknown {
 		e.code = reason.ManagerNotSeen
 		e.verdict = i.manager(o, &e)

@@ -36,6 +36,8 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.detail = node
 		e.prove(reason.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
+	case state == health.NodeNotReady && i.health.PodGCTakesOver(o):
+		return nil
 	case state == health.NodeNotReady:
 		e.code = reason.NodeNotReady
 		e.detail = node

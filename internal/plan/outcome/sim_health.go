@@ -68,16 +68,21 @@ func (h *Health) Kubelet(node string) string {
 	return text
 }
 
-// PodGC returns why pod GC has not removed a pod without a node; empty if no reason is known. A pod
+// PodGC returns why pod GC has not removed a pod that no kubelet ends; empty if no reason is known. A pod
 // that was not being deleted in the snapshot is never overdue.
 func (h *Health) PodGC(pod *object.Object) string {
 	if h.Assessment == nil {
 		return ""
 	}
-	if seen := h.Snapshot.Find(pod.APIVersion, pod.Kind, pod.Namespace, pod.Name); seen == nil || !h.Assessment.Overdue(seen) {
+	if seen := h.Snapshot.Find(pod.APIVersion, pod.Kind, pod.Namespace, pod.Name); seen == nil || !h.Assessment.Overdue(seen) || h.Assessment.PodGCTakesOver(seen) {
 		return ""
 	}
 	return "pod GC has not removed it for minutes"
+}
+
+// OutOfService reports whether pod GC ends the pods of a node in place of its kubelet.
+func (h *Health) OutOfService(node string) bool {
+	return h.Assessment != nil && h.Assessment.OutOfService(node)
 }
 
 // Undiscovered lists the API versions that discovery lacks: those of the snapshot, those of
@@ -135,6 +140,8 @@ func (h *Health) unseen(actor, assumption string, o *object.Object) string {
 		if pod := o.Pod(); pod != nil {
 			seen = h.ready(pod.NodeName)
 		}
+	case actor == controllers.PodGCName && o.Pod() != nil && h.OutOfService(o.Pod().NodeName):
+		assumption, seen = "pod GC runs", h.managed()
 	case actor == controllers.NamespaceName:
 		if h.unanswered() || h.Assessment.Obstructed() || h.Assessment.Discovered() && h.Assessment.Admitted() && h.Assessment.Converted() {
 			assumption, seen = namespaceRuns, h.managed()
