@@ -120,10 +120,13 @@ func (s *Snapshot) isWithdrawn(apiVersion, kind string) bool {
 // Suppose returns the snapshot with a namespace added that it lacks although it has objects in it,
 // as many dumps do. Only its existence is known. Its UID is made up (see MissingUID); its
 // finalizers, labels and annotations are unknown. It returns nil if the namespace is in the
-// snapshot, is proven absent, or has no objects.
+// snapshot, is proven absent, or has no objects. A user who takes what is missing for absent does not
+// mean the namespace of these objects, unless the snapshot shows others.
 func (s *Snapshot) Suppose(namespace string) *Snapshot {
 	r := object.Namespace.Resource()
-	if s.FindKind(object.Namespace, "", namespace) != nil || s.Covers(r, "") ||
+	isNamespace := func(o *object.Object) bool { return o.Is(object.Namespace) }
+	proven := s.Covers(r, "") && (!s.missingIsAbsent || slices.ContainsFunc(s.Objects, isNamespace))
+	if s.FindKind(object.Namespace, "", namespace) != nil || proven ||
 		!slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.Namespace == namespace && namespace != "" }) {
 		return nil
 	}
