@@ -153,6 +153,16 @@ const (
 	bundleNamespaceLabel = "fleet.cattle.io/bundle-namespace"
 	repoLabel            = "fleet.cattle.io/repo-name"
 	helmLabel            = "fleet.cattle.io/fleet-helm-name"
+	// workSetLabel has the namespace and name of a ManifestWorkReplicaSet.
+	workSetLabel = "work.open-cluster-management.io/manifestworkreplicaset"
+	// applySetLabel is on the objects of an apply set, applySetIDLabel on the object that stands for it. Config
+	// Sync labels what it manages.
+	//
+	// Source: kpt-config-sync, pkg/applier/inventory/inventory_converter.go, pkg/metadata/metadata.go.
+	applySetLabel     = "applyset.kubernetes.io/part-of"
+	applySetIDLabel   = "applyset.kubernetes.io/id"
+	managedByLabel    = "app.kubernetes.io/managed-by"
+	configSyncManages = "configmanagement.gke.io"
 )
 
 // memberLabels are the labels of which one must be on an object that a deployer finds by its labels. The
@@ -172,6 +182,16 @@ var memberLabels = map[string]func(o *object.Object) bool{
 	bundleLabel: func(o *object.Object) bool { return o.GroupKind() == fleetKind("BundleDeployment") },
 	repoLabel:   func(o *object.Object) bool { return o.GroupKind() == fleetKind("Bundle") },
 	helmLabel:   func(o *object.Object) bool { return o.GroupKind() == fleetKind("Bundle") },
+	workSetLabel: func(o *object.Object) bool {
+		return o.GroupKind() == schema.GroupKind{Group: workGroup, Kind: "ManifestWork"}
+	},
+	applySetLabel: func(o *object.Object) bool { return o.Labels.Get(managedByLabel) == configSyncManages },
+	kappLabel: func(o *object.Object) bool {
+		_, controlled := o.Controller() // it has the label of its template
+		return !controlled
+	},
+	kappChangeLabel: func(o *object.Object) bool { return o.Is(object.ConfigMap) },
+	kappNameLabel:   func(o *object.Object) bool { return o.Is(object.ConfigMap) },
 }
 
 func fleetKind(kind string) schema.GroupKind {
@@ -340,6 +360,39 @@ func (v *Inventories) appliedWith(work *object.Object) object.InventoryFacts {
 	})
 }
 
+// worksOf returns the ManifestWorks of a ManifestWorkReplicaSet.
+//
+// Source: open-cluster-management.io/ocm, pkg/work/hub/controllers/manifestworkreplicasetcontroller
+// /manifestworkreplicaset_controller.go getManifestWorkInReplicaSet.
+func (v *Inventories) worksOf(set *object.Object) object.InventoryFacts {
+	return inventoryOf(v.labelledWith(workSetLabel, set.Namespace+"."+set.Name), func(*object.Object) bool { return true })
+}
+
+// appliedElsewhere returns the inventory of a ManifestWork: that of an AppliedManifestWork with its name behind a
+// hash of the hub, in the managed cluster. A hub may manage itself.
+func (v *Inventories) appliedElsewhere(work *object.Object) object.InventoryFacts {
+	const hash = 64
+	for _, o := range v.snap.In(schema.GroupResource{Group: workGroup, Resource: "appliedmanifestworks"}, "") {
+		if at, ok := strings.CutSuffix(o.Name, "-"+work.Name); ok && len(at) == hash {
+			return object.InventoryFacts{Unread: "unknown whether " + o.Ref.ShortName() + " is deleted with it: a ManifestWork of its name may be in another namespace, or on another hub"}
+		}
+	}
+	return object.InventoryFacts{Remote: true}
+}
+
+// syncedBy returns what Config Sync has applied for a RootSync or RepoSync.
+func (v *Inventories) syncedBy(sync *object.Object) object.InventoryFacts {
+	if !sync.Protection().Has(object.ConfigSyncDeletes) {
+		return object.InventoryFacts{Keeps: true}
+	}
+	id := sync.Labels.Get(applySetIDLabel)
+	f := inventoryOf(v.labelledWith(applySetLabel, id), func(*object.Object) bool { return id != "" })
+	if len(f.Entries) == 0 {
+		f.Unread = "nothing has its label " + applySetLabel + ", and the list in its ResourceGroup is not read"
+	}
+	return f
+}
+
 // bucketOf returns the ObjectBucket of a claim.
 //
 // Source: lib-bucket-provisioner, pkg/provisioner/helpers.go objectBucketNameFromClaimKey.
@@ -366,5 +419,6 @@ func BoundTo(o *object.Object) (object.Kind, bool) {
 
 const (
 	capiGroup = "cluster.x-k8s.io"
+	workGroup = "work.open-cluster-management.io"
 	csvKind   = "ClusterServiceVersion"
 )

@@ -74,6 +74,7 @@ var pauses = []pause{
 	{[]string{"finalizer.kamaji.clastix.io*"}, annotation(object.KamajiPausedKey)},
 	{[]string{"cephcluster.ceph.rook.io", "ceph*.ceph.rook.io"}, label("do_not_reconcile", "true")},
 	{[]string{"cephcluster.ceph.rook.io"}, label("ceph.rook.io/do-not-reconcile", "")},
+	{[]string{kappFinalizer}, lacksKappAccount},
 	{[]string{contentBound}, annotation(object.SnapshotBegunKey)},
 	{[]string{groupSnapshotContent}, annotation(object.GroupSnapshotBegunKey)},
 }

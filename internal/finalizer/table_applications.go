@@ -145,10 +145,12 @@ var ofDelivery = []Known{
 	// Others that deploy.
 	{"kargo.akuity.io/finalizer", Operator, "Project, Stage and other kinds of Kargo", "Kargo", "when it has cleaned up",
 		"approvals and marks of a deleted Stage"},
-	{"finalizers.kapp-ctrl.k14s.io/delete", Operator, "App, PackageInstall", "kapp-controller", "when the deployed objects are deleted",
+	{"finalizers.kapp-ctrl.k14s.io/delete", Operator, "App, PackageInstall, PackageRepository", "kapp-controller", "when the deployed objects are deleted",
 		"everything that the app deployed"},
 	{"configsync.gke.io/reconciler", Operator, "RootSync, RepoSync", "Config Sync", "when what it has applied is deleted",
 		"what it has applied"},
+	{"configsync.gke.io/reconciler-manager", Operator, "RootSync, RepoSync", "Config Sync", "when its reconciler is deleted",
+		"its reconciler, with the account, bindings and ResourceGroup of that"},
 	{"app.oam.dev/resource-tracker-finalizer", Operator, "Application of KubeVela", "KubeVela", "when what the application has deployed is deleted",
 		"what the application has deployed, in other clusters too"},
 	{"rollouts.kruise.io/rollout", Operator, "Rollout of OpenKruise", "Kruise Rollouts", "when traffic and workload are as before",

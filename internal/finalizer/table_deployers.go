@@ -13,6 +13,7 @@ import (
 const (
 	argoFinalizer = "resources-finalizer.argocd.argoproj.io"
 	fluxFinalizer = "finalizers.fluxcd.io"
+	kappFinalizer = "finalizers.kapp-ctrl.k14s.io/delete"
 	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
 )
 
@@ -154,6 +155,59 @@ var deployers = []Deployer{
 		members:    (*Inventories).appliedWith,
 	},
 	{
+		Finalizers: []string{"cluster.open-cluster-management.io/manifest-work-cleanup"}, Waits: true,
+		Inventory: "objects in the managed cluster, by the AppliedManifestWork of its name there",
+		Source:    "open-cluster-management.io/ocm, pkg/work/spoke/controllers/finalizercontroller/manifestwork_finalize_controller.go sync",
+		members:   (*Inventories).appliedElsewhere,
+	},
+	{
+		Finalizers: []string{"work.open-cluster-management.io/manifest-work-cleanup"},
+		Inventory:  "ManifestWorks with its namespace and name in the label `work.open-cluster-management.io/manifestworkreplicaset`",
+		Source:     "open-cluster-management.io/ocm, pkg/work/hub/controllers/manifestworkreplicasetcontroller/manifestworkreplicaset_finalize_reconcile.go",
+		Assumption: "the ManifestWorkReplicaSet does not wait for its ManifestWorks: its cascadeDeletionPolicy is Background, the default",
+		members:    (*Inventories).worksOf,
+	},
+	{
+		Finalizers: []string{"configsync.gke.io/reconciler"}, Waits: true,
+		Inventory:  "objects with its label `applyset.kubernetes.io/id` in the label `applyset.kubernetes.io/part-of`, if its annotation `configsync.gke.io/deletion-propagation-policy` is Foreground",
+		Source:     "kpt-config-sync, pkg/reconciler/finalizer/rootsync_finalizer.go Finalize, pkg/applier/applier.go destroyInner",
+		Assumption: "the ResourceGroup of the sync lists exactly the objects with its label applyset.kubernetes.io/part-of, as of Config Sync v1.20",
+		policy:     func(string) metav1.DeletionPropagation { return metav1.DeletePropagationForeground },
+		// Source: cli-utils, pkg/common/common.go NoDeletion.
+		keeps:   func(o *object.Object) bool { return o.Protection().Has(object.ConfigSyncKeep) },
+		members: (*Inventories).syncedBy,
+	},
+	{
+		Kind: object.KappApp, Finalizers: []string{kappFinalizer}, Waits: true,
+		Inventory:  "objects with the label `kapp.k14s.io/app` that the ConfigMaps of its changes name, unless `spec.noopDelete`",
+		Source:     "kapp-controller, pkg/app/app_deploy.go delete; kapp, pkg/kapp/cmd/app/delete.go Run",
+		Assumption: "no option in spec.deploy of the App filters what kapp deletes",
+		keeps:      keptByKapp,
+		members: func(v *Inventories, app *object.Object) object.InventoryFacts {
+			// Source: kapp-controller, pkg/deploy/factory.go NewKapp, pkg/deploy/kapp.go oldManagedName.
+			return v.appliedByKapp(app, app.Inventory(), app.Name+".app", app.Name+"-ctrl")
+		},
+	},
+	{
+		Kind: object.KappRepository, Finalizers: []string{kappFinalizer}, Waits: true,
+		Inventory: "the same for the app `NAME.pkgr`",
+		Source:    "kapp-controller, pkg/pkgrepository/app_deploy.go delete, pkg/deploy/factory.go NewKappPrivilegedForPackageRepository",
+		keeps:     keptByKapp,
+		members: func(v *Inventories, repository *object.Object) object.InventoryFacts {
+			return v.appliedByKapp(repository, &object.InventoryFacts{}, repository.Name+".pkgr", repository.Name+"-ctrl")
+		},
+	},
+	{
+		Kind: object.KappPackage, Finalizers: []string{kappFinalizer}, Waits: true,
+		Inventory: "App of its name",
+		Source:    "kapp-controller, pkg/packageinstall/packageinstall.go reconcileDelete",
+		members: func(_ *Inventories, from *object.Object) object.InventoryFacts {
+			return object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: object.Coordinates{
+				Group: object.KappApp.Group, Kind: object.KappApp.Kind, Namespace: from.Namespace, Name: from.Name,
+			}}}}
+		},
+	},
+	{
 		// The Secret and the ConfigMap of the claim have owner references to it.
 		Kind: object.ObjectBucketClaim, Finalizers: []string{"objectbucket.io/finalizer"},
 		Inventory: "ObjectBucket `obc-NAMESPACE-NAME`",
@@ -189,14 +243,14 @@ func snapshotDeployer(kind object.Kind, field, function string, finalizers ...st
 // that are not simulated, other than dependents of the object. Known.Without names these objects.
 var deleteOthers = []string{
 	// What was deployed or installed with the object.
-	"finalizers.kapp-ctrl.k14s.io/delete", "configsync.gke.io/reconciler", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
+	"configsync.gke.io/reconciler-manager", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
 	"fleet.cattle.io/bundle-deployment-finalizer",
 	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release", "tektoninstallersets.operator.tekton.dev",
 	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
 	"foregroundDeleteKubeVirt", "kubevirt.io/foregroundDeleteKubeVirt", "kubevirt.io/hyperconverged", "storagecluster.ocs.openshift.io",
 	"istio-finalizer.install.istio.io", "maistra.io/istio-operator", "kiali.io/finalizer", "tigera.io/operator-cleanup",
 	"configconnector.cnrm.cloud.google.com/finalizer", "kyverno.io/policywebhooks", "kyverno.io/ttlwebhooks", "kyverno.io/exceptionwebhooks",
-	"resources.gardener.cloud/gardener-resource-manager*", "work.open-cluster-management.io/manifest-work-cleanup",
+	"resources.gardener.cloud/gardener-resource-manager*",
 	"cluster.open-cluster-management.io/api-resource-cleanup", "open-cluster-management.io/managedclusterrole",
 	// Workloads and PVCs of databases.
 	"postgres-operator.acid.zalan.do", "percona.com/delete-pxc-pvc", "percona.com/delete-proxysql-pvc", "percona.com/delete-mysql-pvc",

@@ -45,7 +45,7 @@ type factField struct {
 
 // factKinds are the kinds with kept fields.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
-	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts, helmChartFacts,
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts, helmChartFacts, appFacts,
 	helmSecretFacts, helmConfigMapFacts, volumeSnapshotFacts, groupSnapshotFacts, snapshotContentFacts, groupSnapshotContentFacts,
 	leaseMoment, nodeFacts, clusterFacts, outsideFacts)
 

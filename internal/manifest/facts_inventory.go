@@ -185,6 +185,25 @@ var helmChartFacts = &factKind{
 	},
 }
 
+// appFacts covers kapp-controller. What an App has applied is found by a label: see package finalizer.
+//
+// Source: kapp-controller, pkg/app/app_deploy.go delete; pkg/kubeconfig/kubeconfig.go ClusterAccess: an account
+// precedes another cluster.
+var appFacts = &factKind{
+	kind: object.KappApp, lenient: true,
+	fields: []factField{
+		lenientBool("spec.noopDelete", func(f *facts) *bool { return &f.delivery.suspended }), serviceAccount, remoteIf("spec.cluster"),
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		inventory := f.takeInventory()
+		inventory.Keeps, inventory.Remote = f.delivery.suspended, f.delivery.remote && inventory.Account == ""
+		return inventory.InventoryFacts
+	},
+}
+
 // inventory are the facts of a deployer while they are read.
 type inventory struct{ *object.InventoryFacts }
 
@@ -214,15 +233,20 @@ func (l *lexer) skipMistyped(it *item, path, want string) error {
 	return l.skip()
 }
 
-// suspended, kubeConfig and serviceAccount are fields of Kustomizations and HelmReleases.
+// suspended, kubeConfig and serviceAccount are fields of several deployers.
 var (
-	suspended  = lenientBool("spec.suspend", func(f *facts) *bool { return &f.delivery.suspended })
-	kubeConfig = factField{path: "spec.kubeConfig", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
+	suspended      = lenientBool("spec.suspend", func(f *facts) *bool { return &f.delivery.suspended })
+	kubeConfig     = remoteIf("spec.kubeConfig")
+	serviceAccount = lenientText("spec.serviceAccountName", func(f *facts) *string { return &f.inventory.Account })
+)
+
+// remoteIf returns a field that an object has if its deployer applies to another cluster.
+func remoteIf(path string) factField {
+	return factField{path: path, keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
 		it.facts.delivery.remote = l.token() != 'n'
 		return l.skip()
 	}}
-	serviceAccount = lenientText("spec.serviceAccountName", func(f *facts) *string { return &f.inventory.Account })
-)
+}
 
 func lenientBool(path string, at func(*facts) *bool) factField {
 	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {

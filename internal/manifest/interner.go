@@ -209,7 +209,7 @@ func withFacts(life object.Lifecycle, facts object.Facts) *object.Lifecycle {
 
 // appendLifecycle appends a key that is equal for objects with equal Lifecycles without a deletion.
 func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, tracker T, finalizers []T) []byte {
-	key = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(key, uint16(p)), revision)
+	key = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(key, uint32(p)), revision)
 	key = append(binary.AppendUvarint(key, uint64(len(tracker))), tracker...)
 	key = binary.AppendUvarint(key, uint64(len(finalizers)))
 	for _, f := range finalizers {

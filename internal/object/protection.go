@@ -11,7 +11,7 @@ import (
 
 // Protection is a set of annotations that ask not to delete the object, or that keep a controller from
 // finishing its deletion. An annotation can only protect, never permit.
-type Protection uint16
+type Protection uint32
 
 // The annotations that protect.
 const (
@@ -47,6 +47,11 @@ const (
 	// the driver has not created yet.
 	SnapshotGoes
 	SnapshotBegun
+	// KappKeep and ConfigSyncKeep keep kapp and Config Sync from deleting the object. ConfigSyncDeletes is on a
+	// RootSync or RepoSync with which Config Sync deletes what it has applied.
+	KappKeep
+	ConfigSyncKeep
+	ConfigSyncDeletes
 )
 
 // The keys of the annotations that protect.
@@ -59,7 +64,8 @@ const (
 	FluxApplyKey             = "kustomize.toolkit.fluxcd.io/ssa"
 )
 
-// The keys of the annotations that decide whether a controller removes its finalizer from the object.
+// The keys of the annotations that decide whether a controller removes its finalizer from the object, or deletes
+// another one first.
 const (
 	ArgoPausedKey         = "argocd.argoproj.io/skip-reconcile"
 	CrossplanePausedKey   = "crossplane.io/paused"
@@ -70,6 +76,10 @@ const (
 	snapshotGoesKey       = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"
 	SnapshotBegunKey      = "snapshot.storage.kubernetes.io/volumesnapshot-being-created"
 	groupSnapshotGoesKey  = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-deleted"
+	kappKeepKey           = "kapp.k14s.io/delete-strategy"
+	configSyncKeepKey     = "client.lifecycle.config.k8s.io/deletion"
+	configSyncOnRemoveKey = "cli-utils.sigs.k8s.io/on-remove"
+	configSyncPolicyKey   = "configsync.gke.io/deletion-propagation-policy"
 	GroupSnapshotBegunKey = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-created"
 )
 
@@ -80,7 +90,7 @@ var finalizerAnnotations = map[string]struct {
 	holds func(value string) bool
 }{
 	ArgoPausedKey:         {ArgoPaused, isTrue},
-	CrossplanePausedKey:   {CrossplanePaused, func(value string) bool { return value == "true" }},
+	CrossplanePausedKey:   {CrossplanePaused, is("true")},
 	ClusterAPIPausedKey:   {ClusterAPIPaused, exists},
 	HivePausedKey:         {HivePaused, isTrue},
 	HiveProtectedKey:      {HiveProtected, isTrue},
@@ -89,6 +99,10 @@ var finalizerAnnotations = map[string]struct {
 	groupSnapshotGoesKey:  {SnapshotGoes, exists},
 	SnapshotBegunKey:      {SnapshotBegun, exists},
 	GroupSnapshotBegunKey: {SnapshotBegun, exists},
+	kappKeepKey:           {KappKeep, is("orphan")},
+	configSyncKeepKey:     {ConfigSyncKeep, is("detach")},
+	configSyncOnRemoveKey: {ConfigSyncKeep, is("keep")},
+	configSyncPolicyKey:   {ConfigSyncDeletes, is("Foreground")},
 }
 
 func isTrue(value string) bool {
@@ -98,8 +112,9 @@ func isTrue(value string) bool {
 
 func exists(string) bool { return true }
 
-// FinalizerAnnotations returns the keys of the annotations that decide whether a controller removes its
-// finalizer, sorted.
+func is(want string) func(string) bool { return func(value string) bool { return value == want } }
+
+// FinalizerAnnotations returns these keys, sorted.
 func FinalizerAnnotations() []string { return slices.Sorted(maps.Keys(finalizerAnnotations)) }
 
 // ProtectExpression is the rule of ProtectionBy for ProtectAnnotation in CEL, true for an

@@ -188,6 +188,14 @@ var (
 	FluxKustomization = deployer("kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations")
 	FluxHelmRelease   = deployer("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases")
 	K3sHelmChart      = deployer("helm.cattle.io", "v1", "HelmChart", "helmcharts")
+	// KappApp is an App of kapp-controller. It says whether something is deleted, and not what.
+	KappApp = deployer("kappctrl.k14s.io", "v1alpha1", "App", "apps")
+)
+
+// KappPackage installs a package of Carvel as the App of its name, KappRepository the packages of a repository.
+var (
+	KappPackage    = deployer("packaging.carvel.dev", "v1alpha1", "PackageInstall", "packageinstalls")
+	KappRepository = deployer("packaging.carvel.dev", "v1alpha1", "PackageRepository", "packagerepositories")
 )
 
 // ObjectBucketClaim is a claim of a bucket: the name of its ObjectBucket is made from its own.
@@ -210,7 +218,7 @@ var VMSnapshot = deployer("snapshot.kubevirt.io", "v1beta1", "VirtualMachineSnap
 // DeployerKinds returns the kinds whose objects list what a deployer has applied, of any kind in any
 // namespace.
 func DeployerKinds() []Kind {
-	return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease, K3sHelmChart}
+	return []Kind{ArgoApplication, FluxKustomization, FluxHelmRelease, K3sHelmChart, KappApp}
 }
 
 // IsDeployerResource reports whether a resource has the objects of one of DeployerKinds, in any version.
