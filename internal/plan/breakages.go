@@ -55,7 +55,9 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	b.apis()
 	b.unserved()
 	b.policyParams()
+	b.scalers()
 	b.permissions()
+	b.grants()
 	b.guards()
 	b.failedJobs()
 	b.controllers()
@@ -177,7 +179,7 @@ func (b *breakages) references() {
 		for i := range user.References {
 			r := &user.References[i]
 			rule := r.Rule(user.Ref.GroupKind())
-			if r.Selector != nil || r.Optional || r.Idle || rule.When == report.BreaksNever {
+			if r.Selector != nil || r.Optional || r.Idle || rule.Names != nil || rule.When == report.BreaksNever {
 				continue
 			}
 			one := report.Breakage{Object: user.Ref, Field: r.Field, Label: rule.Label, When: rule.When, Message: rule.Effect}
@@ -193,6 +195,8 @@ func (b *breakages) references() {
 			}
 			if rule.Guessed() {
 				one.Certainty = report.Undecided
+			} else if rule.Defaults && one.Certainty == report.Sure {
+				one.Certainty = report.Possible
 			}
 			b.add(one)
 		}
@@ -237,49 +241,6 @@ func (b *breakages) anyGoes(kind schema.GroupKind) bool {
 	return false
 }
 
-// permissions adds the ServiceAccounts that stay and lose a role, because its binding goes.
-func (b *breakages) permissions() {
-	if !b.anyGoes(object.RoleBinding.GroupKind) && !b.anyGoes(object.ClusterRoleBinding.GroupKind) {
-		return
-	}
-	// grant is what an account gets of a binding in a namespace; empty for all.
-	type grant struct {
-		roleKind, roleName, namespace string
-		account                       health.Subject
-	}
-	bindings, stays := b.health.Evidence().Bindings, map[grant]bool{}
-	for n := range bindings {
-		if x := &bindings[n]; b.goes[x.Ref.Coordinates()] == nil {
-			for _, s := range x.Subjects {
-				stays[grant{x.RoleKind, x.RoleName, x.Ref.Namespace, s}] = true
-			}
-		}
-	}
-	granted := func(x *health.Binding, account health.Subject) bool {
-		g := grant{x.RoleKind, x.RoleName, "", account}
-		everywhere := stays[g]
-		g.namespace = x.Ref.Namespace
-		return everywhere || stays[g]
-	}
-	for n := range bindings {
-		x := &bindings[n]
-		target, certainty, ok := b.lost(x.Ref.Coordinates())
-		if !ok {
-			continue
-		}
-		for _, s := range x.Subjects {
-			o := b.snap.FindKind(object.ServiceAccount, s.Namespace, s.Name)
-			if s.Kind != object.ServiceAccount.Kind || o == nil || granted(x, s) {
-				continue
-			}
-			b.add(report.Breakage{
-				Object: o.Ref, Field: "subjects[]", Label: "subjects", Reference: target, Certainty: certainty, When: report.BreaksNow,
-				Message: "it loses the permissions of " + strings.ToLower(x.RoleKind) + "/" + x.RoleName,
-			})
-		}
-	}
-}
-
 // unread returns the lists that may hold more references to what goes.
 func (b *breakages) unread() []report.Gap {
 	type place struct {
@@ -300,7 +261,7 @@ func (b *breakages) unread() []report.Gap {
 		}
 		seen[in] = true
 		gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
-		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding, uses.NetworkPolicy, object.PodDisruptionBudget} { // whose fields say who loses them
+		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding, uses.NetworkPolicy, uses.ReferenceGrant, object.PodDisruptionBudget} { // whose fields say who loses them
 			if c := b.health.Evidence().CompletenessOf(health.PartOfKind(k), in.namespace); in.kind == k.GroupKind && !c.Whole {
 				gaps = append(gaps, b.health.GapOf(k.Resource(), in.namespace, c.Why))
 			}
@@ -357,6 +318,7 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	b.webhooks()
 	b.apis()
 	b.policyParams()
+	b.grants()
 	for _, x := range b.list {
 		list = append(list, report.Referrer{Object: x.Object, Field: x.Field, Label: x.Label, When: x.When, Certainty: x.Certainty})
 	}

@@ -258,7 +258,7 @@ func (b *breakages) apis() {
 		if one, ok := b.called(a.Service); ok {
 			one.Object = b.health.Known(object.APIService.Ref("", a.Name))
 			one.Field, one.Label = "spec.service", "service"
-			one.Message = "API " + a.Name + " is unavailable, and no namespace can be deleted"
+			one.Message = "API " + a.Name + " is unavailable, and no namespace can be deleted" + metricsLost(a.Group)
 			b.add(one)
 		}
 	}
@@ -290,12 +290,50 @@ func (b *breakages) unserved() {
 		}
 		b.add(report.Breakage{
 			Object: b.health.Known(object.Service.Ref(a.Service.Namespace, a.Service.Name)), Reference: target, Certainty: certainty, When: report.BreaksNow,
-			Field: "spec.service", Label: "service", Message: "API " + a.Name + " is not served any more" + metricsLost(a.Group),
+			Field: "spec.service", Label: "service", Message: "API " + a.Name + " is not served any more",
 		})
 	}
 }
 
-// metricsLost returns what the loss of an API of metrics means for autoscalers; empty for another API.
+// scalers adds the autoscalers that lose an API of their metrics:
+//
+//	all metrics are lost    it does not scale
+//	some are                it scales up by the others, and never down
+//
+// Source: kubernetes, pkg/controller/podautoscaler/horizontal.go computeReplicasForMetrics.
+func (b *breakages) scalers() {
+	if !b.anyGoes(object.APIService.GroupKind) {
+		return
+	}
+	for _, user := range b.health.Referrers() {
+		lost, left := map[string]report.Breakage{}, map[string]bool{} // by the group of the API
+		for i := range user.References {
+			r := &user.References[i]
+			_, group, _ := strings.Cut(r.Name, ".")
+			if r.Kind != object.APIService.Kind || b.snap.ObjectAt(r.Target()) == nil {
+				continue
+			}
+			if target, certainty, goes := b.lost(r.Target()); goes {
+				lost[group] = report.Breakage{
+					Object: user.Ref, Field: r.Field, Label: "metrics", Reference: target, Certainty: certainty, When: report.BreaksNextReconcile, Message: "it does not scale",
+				}
+			} else {
+				left[group] = true
+			}
+		}
+		for group, one := range lost {
+			if left[group] {
+				continue
+			}
+			if len(left) > 0 {
+				one.Message = "it scales up by its other metrics, and never down"
+			}
+			b.add(one)
+		}
+	}
+}
+
+// metricsLost returns what an API that is unavailable means for autoscalers, unless it is none of metrics.
 //
 // Source: kubernetes, pkg/controller/podautoscaler/metrics/client.go GetResourceMetric, GetObjectMetric,
 // GetExternalMetric.

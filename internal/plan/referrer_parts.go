@@ -64,7 +64,7 @@ func ReferrerPartsFor(snap *snapshot.Snapshot, o *object.Object) ReferrerParts {
 // refer adds the parts with references to a kind in a namespace. harmless is true if references that break
 // nothing count, too.
 func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, namespace string, harmless bool) {
-	for _, rule := range uses.Users(to) {
+	for _, rule := range slices.Concat(uses.Users(to), uses.SeldomUsers(to)) {
 		user, ok := snap.Resources.Preferred(rule.User.GroupResource())
 		in := namespace
 		if !user.Namespaced || rule.Anywhere() {
@@ -98,6 +98,8 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 		r.add(health.ClusterBindings, "")
 	case uses.NetworkPolicy.GroupKind:
 		r.add(health.PartOfKind(uses.NetworkPolicy), namespace)
+	case uses.ReferenceGrant.GroupKind:
+		r.add(health.PartOfKind(uses.ReferenceGrant), namespace)
 	case object.PodDisruptionBudget.GroupKind:
 		r.add(health.Budgets, namespace)
 	}

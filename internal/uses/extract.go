@@ -134,6 +134,13 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 		}
 		return
 	}
+	if r.Names != nil {
+		value, _ := v.(string)
+		for _, ref.Name = range r.Names[value] {
+			x.add(ref)
+		}
+		return
+	}
 	namespace := ""
 	if r.Name == "" {
 		ref.Name, _ = v.(string)
@@ -146,7 +153,9 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 			return
 		}
 	}
-	if ref.Name == "" || ref.Name == r.Reserved {
+	if ref.Name == "" && r.SelectsAll {
+		ref.Selector = new(string)
+	} else if ref.Name == "" || ref.Name == r.Reserved {
 		return
 	}
 	if namespace == "" {

@@ -28,10 +28,15 @@ type Rule struct {
 	// and apiVersion, apiGroup or group. nil if it names none.
 	To object.Kind
 	Or []object.Kind
+	// Any is true if the value often names a kind of another project. To may be empty then.
+	Any bool
+	// Names are the names for which a value stands, of which one is needed. nil if the value is the name.
+	Names map[string][]string
 	// Selects is true if the value is a label selector, or a mapping of labels, for objects of To in the
 	// namespace of the user.
 	Selects bool
-	// SelectsAll is true if an empty selector selects everything. Otherwise it selects nothing.
+	// SelectsAll is true if an empty selector, or a kind without a name, selects everything. Otherwise it selects
+	// nothing.
 	SelectsAll bool
 	// Reserved is a value that names no object.
 	Reserved string
@@ -39,6 +44,10 @@ type Rule struct {
 	Default, With string
 	// Created is true if the controller of the user creates a target that is missing.
 	Created bool
+	// Defaults is true if the user works on with defaults, which may not be what it needs.
+	Defaults bool
+	// Granted is true if a ReferenceGrant must allow a target in another namespace.
+	Granted bool
 	// Backend is true if the target is a Service that must have pods.
 	Backend bool
 	// Host is true if the name is a DNS name of a Service: web, web.shop or web.shop.svc.cluster.local.
@@ -97,12 +106,25 @@ func (r *Rule) Guessed() bool { return r == &guess }
 // reads by itself.
 func Kinds() []object.Kind { return slices.Clone(kinds) }
 
-// Users returns the rules for references to a kind.
+// Users returns the rules for references to a kind, or that need one of the kind.
 func Users(to schema.GroupKind) []*Rule {
 	var list []*Rule
 	for _, k := range kinds {
 		for _, r := range byUser[k.GroupKind] {
-			if r.To.GroupKind == to || slices.ContainsFunc(r.Or, func(k object.Kind) bool { return k.GroupKind == to }) {
+			if r.To.GroupKind == to || r.Granted && to == ReferenceGrant.GroupKind || slices.ContainsFunc(r.Or, func(k object.Kind) bool { return k.GroupKind == to }) {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
+
+// SeldomUsers returns the rules for references that may be to a kind, and usually are to others.
+func SeldomUsers(to schema.GroupKind) []*Rule {
+	var list []*Rule
+	for _, k := range kinds {
+		for _, r := range byUser[k.GroupKind] {
+			if r.Any && object.MayBeCustom(to.Group) {
 				list = append(list, r)
 			}
 		}

@@ -26,6 +26,9 @@ var (
 	attributesClass       = kindOf("storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", false)
 	claimTemplate         = kindOf("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true)
 	volumeSnapshot        = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots", true)
+	snapshotClass         = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotClass", "volumesnapshotclasses", false)
+	csiDriver             = kindOf("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false)
+	storageCapacity       = kindOf("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", true)
 	configMap             = object.ConfigMap
 	secret                = object.Secret
 	service               = object.Service
@@ -42,7 +45,7 @@ var NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies",
 var scopes = func() map[schema.GroupKind]object.Kind {
 	byKind := map[schema.GroupKind]object.Kind{}
 	for _, k := range append([]object.Kind{
-		clusterRole, object.Role, ingressClass, runtimeClass, deviceClass, attributesClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
+		clusterRole, object.Role, object.APIService, csiDriver, ingressClass, runtimeClass, deviceClass, attributesClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
 		object.PV, object.PVC, object.StorageClass, object.PriorityClass, object.ResourceClaim, object.Node, object.Namespace,
 		object.Deployment, object.StatefulSet, object.ReplicaSet, object.DaemonSet, object.Pod, object.CRD,
 	}, customKinds...) {
@@ -98,7 +101,8 @@ func workloadRules() []Rule {
 //
 // Source: kubernetes, pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer: a container whose
 // environment cannot be made waits with CreateContainerConfigError; pkg/volume/secret/secret.go
-// SetUpAt: a pod without its volume waits; plugin/pkg/admission/{serviceaccount,priority,runtimeclass}:
+// SetUpAt: a pod without its volume waits; pkg/volume/csi/csi_mounter.go supportsVolumeLifecycleMode: so does one
+// with a volume of its own, without the CSIDriver; plugin/pkg/admission/{serviceaccount,priority,runtimeclass}:
 // a pod that names an absent object is refused; pkg/serviceaccount/claims.go Validate: a token is
 // invalid once its account is deleted; plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit: a pod
 // without one has the account default.
@@ -123,6 +127,7 @@ func podRules() []Rule {
 		Rule{Path: volume + "persistentVolumeClaim", Name: "claimName", To: object.PVC, Label: "volume"},
 		Rule{Path: volume + "azureFile", Name: "secretName", To: secret, Label: "volume"},
 		Rule{Path: volume + "csi.nodePublishSecretRef", Name: "name", To: secret, Label: "volume"},
+		Rule{Path: volume + "csi.driver", To: csiDriver, Label: "volume"},
 	)
 	for _, driver := range []string{"cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"} {
 		list = append(list, Rule{Path: volume + driver + ".secretRef", Name: "name", To: secret, Label: "volume"})
@@ -154,6 +159,10 @@ func podRules() []Rule {
 // grants nothing.
 // Source: kubernetes, pkg/controller/volume/persistentvolume/pv_controller.go syncUnboundClaim.
 // Source: kubernetes, dynamic-resource-allocation/structured: a request without its class cannot be allocated.
+// Source: kubernetes, pkg/volume/csi/csi_plugin.go skipAttach, podInfoEnabled; csi_mounter.go getFSGroupPolicy: a
+// driver without CSIDriver has the defaults, and volumes are attached also if it cannot attach.
+// Source: kubernetes, pkg/controller/volume/attachdetach/attach_detach_controller.go nodeDelete: what is attached
+// to a node that is gone is detached.
 var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.StatefulSet, Path: "spec.serviceName", To: service, Label: "serviceName", When: report.BreaksNow, Effect: "its pods have no DNS names"},
 	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec.storageClassName", To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
@@ -162,6 +171,8 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.PVC, Path: "spec.dataSource", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSource", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
 	{User: object.PVC, Path: "spec.dataSourceRef", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSource", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
 	{User: object.PVC, Path: "spec.volumeName", To: object.PV, Label: "volumeName", When: report.BreaksNow, Effect: "it is Lost"},
+	{User: object.PV, Path: "spec.storageClassName", To: object.StorageClass, Label: "storageClassName", When: report.BreaksNever},
+	{User: object.PV, Path: "spec.csi.driver", To: csiDriver, Defaults: true, Label: "driver", When: report.BreaksNextStart, Effect: "it is attached and mounted with the defaults of a driver without settings"},
 	{User: object.PV, Path: "spec.csi.nodeStageSecretRef", Name: "name", To: secret, Label: "nodeStageSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
 	{User: object.PV, Path: "spec.csi.nodePublishSecretRef", Name: "name", To: secret, Label: "nodePublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be mounted"},
 	{User: object.PV, Path: "spec.csi.controllerPublishSecretRef", Name: "name", To: secret, Label: "controllerPublishSecretRef", When: report.BreaksNextStart, Effect: "it cannot be attached"},
@@ -169,15 +180,27 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 
 	{User: object.PVC, Path: "spec.volumeAttributesClassName", To: attributesClass, Label: "volumeAttributesClassName", When: report.BreaksNextReconcile, Effect: "its attributes are not changed any more"},
 
+	{User: object.StorageClass, Path: "provisioner", To: csiDriver, Label: "provisioner", When: report.BreaksNever},
+	{User: snapshotClass, Path: "driver", To: csiDriver, Label: "driver", When: report.BreaksNever},
+	{User: storageCapacity, Path: "storageClassName", To: object.StorageClass, Label: "storageClassName", When: report.BreaksNever},
+	{User: object.CSINode, Path: "spec.drivers[].name", To: csiDriver, Label: "drivers", When: report.BreaksNever},
+	{User: object.VolumeAttachment, Path: "spec.attacher", To: csiDriver, Label: "attacher", When: report.BreaksNever},
+	{User: object.VolumeAttachment, Path: "spec.nodeName", To: object.Node, Label: "nodeName", When: report.BreaksNever},
+
 	{User: service, Path: "spec.selector", To: object.Pod, Selects: true, Label: "selector", When: report.BreaksNow, Effect: "no pods are left"},
 	{User: NetworkPolicy, Path: "spec.podSelector", To: object.Pod, Selects: true, SelectsAll: true, Label: "podSelector", When: report.BreaksNever},
 	{User: ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
 	{User: ingress, Path: "spec.rules[].http.paths[].backend.serviceName", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
 	{User: ingress, Path: "spec.defaultBackend.service", Name: "name", To: service, Label: "defaultBackend", Backend: true, When: report.BreaksNextReconcile, Effect: "no default backend"},
+	{User: ingress, Path: "spec.rules[].http.paths[].backend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "backend", When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: ingress, Path: "spec.defaultBackend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "defaultBackend", When: report.BreaksNextReconcile, Effect: "no default backend"},
+	{User: ingressClass, Path: "spec.parameters", Name: "name", Or: []object.Kind{}, Any: true, Label: "parameters", When: report.BreaksNextReconcile, Effect: "its parameters are missing"},
 	{User: ingress, Path: "spec.tls[].secretName", To: secret, Label: "tls", When: report.BreaksNextReconcile, Effect: "no TLS certificate"},
 	{User: ingress, Path: "spec.ingressClassName", To: ingressClass, Label: "ingressClassName", When: report.BreaksNextReconcile, Effect: "no controller serves it"},
 	{User: scaler, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", When: report.BreaksNextReconcile, Effect: "it has nothing to scale"},
+	{User: scaler, Path: "spec.metrics[].type", Names: metricsAPIs, To: object.APIService, Label: "metrics", When: report.BreaksNextReconcile, Effect: "it does not scale"},
 
+	{User: object.ServiceAccount, Path: "secrets[]", Name: "name", To: secret, Label: "secrets", When: report.BreaksNever},
 	{User: object.ServiceAccount, Path: "imagePullSecrets[]", Name: "name", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "images of new pods are not pulled"},
 	{User: object.RoleBinding, Path: "roleRef", Name: "name", To: object.Role, Or: []object.Kind{clusterRole}, Label: "roleRef", When: report.BreaksNow, Effect: "its subjects lose these permissions"},
 	{User: object.ClusterRoleBinding, Path: "roleRef", Name: "name", To: clusterRole, Or: []object.Kind{}, Label: "roleRef", When: report.BreaksNow, Effect: "its subjects lose these permissions"},
@@ -186,6 +209,17 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.VolumeAttachment, Path: "spec.source.persistentVolumeName", To: object.PV, Label: "source", When: report.BreaksNextReconcile, Effect: "it cannot be detached"},
 	{User: object.ValidatingAdmissionPolicyBinding, Path: "spec.policyName", To: object.ValidatingAdmissionPolicy, Label: "policyName", When: report.BreaksNow, Effect: "nothing is checked any more"},
 })
+
+// metricsAPIs has the APIs that an autoscaler reads for a type of metrics: one, or any of them.
+//
+// Source: kubernetes, pkg/controller/podautoscaler/metrics/client.go; metrics, pkg/client/custom_metrics/discovery.go.
+var metricsAPIs = map[string][]string{
+	"Resource":          {"v1beta1.metrics.k8s.io"},
+	"ContainerResource": {"v1beta1.metrics.k8s.io"},
+	"Pods":              {"v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"},
+	"Object":            {"v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"},
+	"External":          {"v1beta1.external.metrics.k8s.io"},
+}
 
 // deviceRules are the rules for the device classes of claims and of their templates.
 func deviceRules() []Rule {

@@ -51,7 +51,9 @@ var (
 	helmRepository     = kindOf(fluxSources, "v1", "HelmRepository", "helmrepositories", true)
 	helmChart          = kindOf(fluxSources, "v1", "HelmChart", "helmcharts", true)
 	bucket             = kindOf(fluxSources, "v1", "Bucket", "buckets", true)
-	gatewayRoutes      = []object.Kind{
+	// ReferenceGrant is the kind of permissions to refer to another namespace.
+	ReferenceGrant = kindOf(gatewayAPI, "v1beta1", "ReferenceGrant", "referencegrants", true)
+	gatewayRoutes  = []object.Kind{
 		kindOf(gatewayAPI, "v1", "HTTPRoute", "httproutes", true),
 		kindOf(gatewayAPI, "v1", "GRPCRoute", "grpcroutes", true),
 		kindOf(gatewayAPI, "v1alpha2", "TLSRoute", "tlsroutes", true),
@@ -59,7 +61,7 @@ var (
 		kindOf(gatewayAPI, "v1alpha2", "UDPRoute", "udproutes", true),
 	}
 	customKinds = slices.Concat(gatewayRoutes, []object.Kind{
-		gateway, gatewayClass, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
+		gateway, gatewayClass, ReferenceGrant, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
 		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 	})
@@ -67,7 +69,7 @@ var (
 
 // customRules returns the rules for kinds of other projects, as their API documents the fields.
 //
-// Source: gateway-api.sigs.k8s.io/reference/spec: ParentReference, BackendRef, SecretObjectReference.
+// Source: gateway-api.sigs.k8s.io/reference/spec: ParentReference, BackendRef, SecretObjectReference, ReferenceGrant.
 // Source: cert-manager.io/docs/reference/api-docs: ObjectReference (kind is Issuer by default).
 // Source: external-secrets.io/latest/api/externalsecret: secretStoreRef (kind is SecretStore by default).
 // Source: keda.sh/docs/latest/reference/scaledobject-spec: scaleTargetRef (kind is Deployment by default).
@@ -81,10 +83,10 @@ var (
 func customRules() []Rule {
 	list := []Rule{
 		{User: gateway, Path: "spec.gatewayClassName", To: gatewayClass, Label: "gatewayClassName", Effect: "no controller serves it"},
-		{User: gateway, Path: "spec.listeners[].tls.certificateRefs[]", Name: "name", To: secret, Or: []object.Kind{}, Label: "certificateRefs", Effect: "no TLS certificate"},
-		{User: gateway, Path: "spec.infrastructure.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Label: "parametersRef", Effect: "its parameters are missing"},
-		{User: gatewayClass, Path: "spec.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Label: "parametersRef", Effect: "its parameters are missing"},
-		{User: certificate, Path: "spec.issuerRef", Name: "name", To: issuer, Or: []object.Kind{clusterIssuer}, Label: "issuerRef", Effect: "it is not renewed"},
+		{User: gateway, Path: "spec.listeners[].tls.certificateRefs[]", Name: "name", To: secret, Or: []object.Kind{}, Granted: true, Label: "certificateRefs", Effect: "no TLS certificate"},
+		{User: gateway, Path: "spec.infrastructure.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
+		{User: gatewayClass, Path: "spec.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
+		{User: certificate, Path: "spec.issuerRef", Name: "name", To: issuer, Or: []object.Kind{clusterIssuer}, Any: true, Label: "issuerRef", Effect: "it is not renewed"},
 		{User: issuer, Path: "spec.ca.secretName", To: secret, Label: "ca", Effect: "it issues no certificates"},
 		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Created: true, Label: "privateKeySecretRef", Effect: "it registers a new account"},
 		{User: externalSecret, Path: "spec.secretStoreRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRef", Effect: "its Secret is not refreshed"},
@@ -136,11 +138,11 @@ func customRules() []Rule {
 		list = append(
 			list,
 			Rule{User: route, Path: "spec.parentRefs[]", Name: "name", To: gateway, Or: []object.Kind{service}, Label: "parentRefs", Effect: "it is attached to nothing"},
-			Rule{User: route, Path: "spec.rules[].backendRefs[]", Name: "name", To: service, Or: []object.Kind{}, Label: "backendRefs", Backend: true, Effect: "no backend"},
+			Rule{User: route, Path: "spec.rules[].backendRefs[]", Name: "name", To: service, Or: []object.Kind{}, Granted: true, Label: "backendRefs", Backend: true, Effect: "no backend"},
 		)
 	}
 	for _, route := range gatewayRoutes[:2] {
-		list = append(list, Rule{User: route, Path: "spec.rules[].filters[].requestMirror.backendRef", Name: "name", To: service, Or: []object.Kind{}, Label: "requestMirror", Effect: "requests are not mirrored"})
+		list = append(list, Rule{User: route, Path: "spec.rules[].filters[].requestMirror.backendRef", Name: "name", To: service, Or: []object.Kind{}, Granted: true, Label: "requestMirror", Effect: "requests are not mirrored"})
 	}
 	for _, in := range []string{
 		"canary.analysis.templates[]", "canary.steps[].analysis.templates[]", "canary.steps[].experiment.analyses[]",
@@ -159,5 +161,9 @@ func customRules() []Rule {
 	for i := range list {
 		list[i].When = report.BreaksNextReconcile
 	}
-	return list
+	return append(
+		list,
+		Rule{User: ReferenceGrant, Path: "spec.from[]", Name: "name", To: gateway, Or: gatewayRoutes, SelectsAll: true, Label: "from", When: report.BreaksNever},
+		Rule{User: ReferenceGrant, Path: "spec.to[]", Name: "name", To: service, Or: []object.Kind{secret}, SelectsAll: true, Label: "to", When: report.BreaksNever},
+	)
 }
