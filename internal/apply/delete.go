@@ -348,19 +348,26 @@ func fingerprint(left []object.Ref, waiting []report.Pending) string {
 // whyUncollected explains why no garbage collector seems to run; it is empty if one may run. Call it
 // when nothing has moved for a while. It needs three things: work is left for a collector, this run
 // has seen none of a collector's work, and kube-controller-manager is not known to be alive.
+//
+// If the work is left for other controllers alone, such as the namespace controller, collect does
+// not help.
 func (r *run) whyUncollected(ctx context.Context, left []object.Ref, now map[object.Ref]currentState) string {
-	waits := func(ref object.Ref) bool {
+	stays := slices.DeleteFunc(slices.Clone(left), func(ref object.Ref) bool {
 		o := now[ref].o
-		return o != nil && (!o.BeingDeleted() || o.HandlesDependents())
-	}
-	if !slices.ContainsFunc(left, waits) || r.hasCollected(now) {
+		return o == nil || o.BeingDeleted() && !o.HandlesDependents()
+	})
+	if len(stays) == 0 || r.hasCollected(now) {
 		return ""
 	}
 	alive, why := r.controllerManager(ctx)
 	if alive {
 		return ""
 	}
-	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.stallTimeout(), why)
+	why = fmt.Sprintf(" seems to run in this cluster: nothing has changed for %s, and %s", r.o.stallTimeout(), why)
+	if slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Controller == "" && slices.Contains(stays, e.Object) }) {
+		return "no garbage collector" + why + ": kubectl gc collect does it"
+	}
+	return "no kube-controller-manager" + why
 }
 
 // podGCDelay is how long pod GC may take after a node has gone: it checks every 20 seconds, and

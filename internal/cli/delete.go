@@ -137,11 +137,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	}
 	return d.writing.Execute(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
 		o.Wait, o.Timeout, o.StallTimeout = d.wait, d.timeout, d.stallTimeout
-		run, err := apply.Delete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy, o)
-		if run != nil && run.State == report.NotCollected {
-			run.Message += ": kubectl gc collect does it"
-		}
-		return run, err
+		return apply.Delete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy, o)
 	})
 }
 

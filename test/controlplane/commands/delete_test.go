@@ -81,6 +81,22 @@ func TestDeleteUncollected(t *testing.T) {
 	}
 }
 
+// TestDeleteUncollectedNamespace deletes a namespace where no namespace controller runs: a collector
+// would not help, and none is recommended.
+func TestDeleteUncollectedNamespace(t *testing.T) {
+	s := enter(t)
+	s.configMap("content", "", "")
+	a := s.confirmed("delete", "namespace/"+s.namespace, "--unlock=namespace", "--patience=1s")
+	a.want(t, 6, "no kube-controller-manager seems to run in this cluster")
+	if strings.Contains(a.stdout+a.stderr, "kubectl gc collect") {
+		t.Errorf("collect does not delete what a namespace contains:\n%s%s", a.stdout, a.stderr)
+	}
+	if err := plane.Controllers("namespace-controller"); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the namespace is gone", func() bool { return len(s.names("ConfigMap")) == 0 })
+}
+
 // TestDeleteRefused tries everything for which a delete is refused: the server has
 // the same afterwards, to the resourceVersion.
 func TestDeleteRefused(t *testing.T) {
