@@ -43,14 +43,10 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		verb = " would be deleted as garbage"
 	}
 	counts, ending := map[report.Outcome]int{}, 0
-	under := map[object.Ref]bool{}
+	terminating := terminatingIn(caused)
 	for i := range caused {
-		under[caused[i].Object] = caused[i].Reason == reason.BeingDeleted.String()
-	}
-	for i := range caused {
-		if e := &caused[i]; p.Seed.Verb == "collect" && e.Outcome == report.Deleted && (under[e.Object] ||
-			e.Reason == string(reason.DeletedByController) && len(e.Because) > 0 && under[e.Because[0]]) {
-			ending++ // a pod in its grace period is no garbage, nor is what a CRD that is being deleted defines
+		if e := &caused[i]; p.Seed.Verb == "collect" && e.Outcome == report.Deleted && terminating(e) {
+			ending++
 			continue
 		}
 		counts[caused[i].Outcome]++
@@ -173,4 +169,31 @@ func undecidedText(s Style, open []report.Release) string {
 		return "unknown whether " + s.text(name) + " and " + strconv.Itoa(len(open)-1) + " more are running"
 	}
 	return "unknown whether " + s.text(name) + " is running"
+}
+
+// terminatingIn returns a function that reports whether an effect of a collection is no garbage, because
+// the object is being deleted or goes with one that is. With -n, the plan lacks the namespace that is
+// being deleted.
+//
+//	ns/shop is being deleted → svc/web goes with ns/shop → ipaddress/10.0.0.7 goes with svc/web
+func terminatingIn(caused []report.Effect) func(*report.Effect) bool {
+	effects := make(map[object.Ref]*report.Effect, len(caused))
+	for i := range caused {
+		effects[caused[i].Object] = &caused[i]
+	}
+	return func(e *report.Effect) bool {
+		for range caused { // an end for a cycle
+			switch {
+			case e.Reason == reason.BeingDeleted.String():
+				return true
+			case e.Reason != string(reason.DeletedByController), len(e.Because) == 0:
+				return false
+			}
+			cause := e.Because[0]
+			if e = effects[cause]; e == nil {
+				return cause.Is(object.Namespace)
+			}
+		}
+		return false
+	}
 }
