@@ -48,6 +48,9 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 			out = last
 		}
 		anyway := out != nil && out.Anyway || last != nil && last.Anyway
+		if e.Later != "" && last != nil {
+			anyway = last.Anyway
+		}
 		if out == nil || !a.isConsequence(e, out.Track) && !anyway {
 			continue
 		}
@@ -124,6 +127,8 @@ func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.Whe
 		return report.AtOnce, ""
 	case e.Reason == string(reason.Undeployed):
 		return report.ControllerActs, cmp.Or(a.words.Text(tr.MarkedBy), a.words.Text(tr.RemovedBy))
+	case e.Later != "" && out.AlreadyHappening: // what it does before that is not ours
+		return report.FinalizerRemoved, ""
 	case early == 0 && tr.Changed != 0 && e.Later == "" && len(e.Once) == 0: // it follows what a deployer deletes
 		return report.ControllerActs, ""
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
@@ -164,7 +169,7 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 		return report.Undecided
 	case e.DependsOnTiming, e.Reason == string(reason.RequestRefused):
 		return report.Possible
-	case c.When == report.FinalizerRemoved && e.Outcome == report.Kept:
+	case c.When == report.FinalizerRemoved && !endsInDeletion(e.Outcome):
 		return report.Possible
 	default:
 		return report.Sure

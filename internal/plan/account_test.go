@@ -248,6 +248,15 @@ func TestAccount(t *testing.T) {
 				"Secret b: Sure Deleted ControllerActs, Deleted by namespace-controller",
 		},
 		{
+			name:  "what loses a reference whatever we do, and goes later because of us",
+			world: "v1 Namespace n\nv1 Pod n/held fin=x/y\nv1 ConfigMap n/kept\nv1 Secret n/b owners=kept,v1:ConfigMap:gone:g",
+			seed:  deleting("n"),
+			want: "ConfigMap kept: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)\n" +
+				"Namespace n: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
+				"Pod held: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
+				"Secret b: Possible Deleted FinalizerRemoved, Pruned after x/y of held (Unknown)",
+		},
+		{
 			name: "what waits for what waits for an object that somebody else had deleted",
 			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a!\nv1 ConfigMap n/b2 owners=a! deleting grace=0 fin=foregroundDeletion\n" +
 				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",

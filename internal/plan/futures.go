@@ -451,11 +451,16 @@ func (h futureReleases) releasesFor(o *object.Object, e *report.Effect) *release
 }
 
 // setFutureOutcomes sets AtOnce, Later and Once of an effect, and adds them to its message. An
-// object without an outcome at once stays, or stays blocked if it was being deleted before.
+// object without an outcome at once stays, or stays blocked if it was being deleted before. An effect that
+// happens anyway is ours if the later outcome is: secret/a loses its reference to an owner that is gone, and
+// later goes with the namespace that we delete.
 func (s *simulation) setFutureOutcomes(e *report.Effect, tr *outcome.Track, h futureReleases) {
-	if e.AlreadyHappening || e.Outcome == report.Unknown {
+	last := s.judge.OfObject(s.futures.last, tr.First)
+	laterIsOurs := last != nil && !last.AlreadyHappening && endsInDeletion(last.Result) && !endsInDeletion(e.Outcome)
+	if e.AlreadyHappening && !laterIsOurs || e.Outcome == report.Unknown {
 		return
 	}
+	e.AlreadyHappening = false
 	if len(s.futures.expectedReleases)+len(s.futures.releasesOfAwaited) > 0 {
 		at := report.Kept
 		if tr.First.BeingDeleted() {
@@ -468,7 +473,7 @@ func (s *simulation) setFutureOutcomes(e *report.Effect, tr *outcome.Track, h fu
 			e.AtOnce = at
 		}
 	}
-	if last := s.judge.OfObject(s.futures.last, tr.First); last != nil && last.Result != e.Outcome {
+	if last != nil && last.Result != e.Outcome {
 		e.Later = last.Result
 	}
 	if e.AtOnce == "" && e.Later == "" {
