@@ -76,9 +76,6 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 	}
 	switch to {
 	case object.Service.GroupKind:
-		if len(snap.In(object.CRD.GroupResource(), "")) > 0 {
-			r.add(health.Definitions, "")
-		}
 		r.callers(snap, namespace)
 	case object.Pod.GroupKind:
 		if len(snap.In(object.Service.GroupResource(), namespace)) > 0 {
@@ -116,11 +113,14 @@ func backendUsers() []object.Kind {
 	return kinds
 }
 
-// callers adds the parts with the Services of a namespace that the API server calls. Webhooks are always
-// read.
+// callers adds the parts with the Services of a namespace and those through which the API server calls
+// them. Webhooks are always read.
 func (r ReferrerParts) callers(snap *snapshot.Snapshot, namespace string) {
 	r.add(health.Services, namespace)
 	r.add(health.Slices, namespace)
+	if len(snap.In(object.CRD.GroupResource(), "")) > 0 {
+		r.add(health.Definitions, "")
+	}
 	r.aggregated(snap)
 }
 

@@ -114,3 +114,16 @@ func TestCollectCustom(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleServiceWithDefinitions deletes the only pod of a Service where a definition could convert through
+// that Service: the definition is read, so that nothing is said to be unread.
+func TestIdleServiceWithDefinitions(t *testing.T) {
+	s := enter(t)
+	s.define("idle.example.com")
+	s.create(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}}, spec: {containers: [{name: web, image: web}]}}`)
+	s.create(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}`)
+	a := s.gc(s.ctx, "dry-run", "delete", "pod/web", "-n", s.namespace).want(t, 0)
+	if strings.Contains(a.stdout, "not read") {
+		t.Errorf("something is not read:\n%s", a.stdout)
+	}
+}
