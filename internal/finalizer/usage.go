@@ -55,6 +55,10 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	// count, because they have to be permitted to use the project.
 	case name == argoFinalizer && o.Kind == "AppProject":
 		return Usage{Kinds: []schema.GroupKind{object.ArgoApplication.GroupKind}}, true
+	// Source: karpenter-provider-aws, pkg/controllers/nodeclass/controller.go Finalize: nothing outside of the
+	// cluster is deleted before.
+	case name == "karpenter.k8s.aws/termination":
+		return Usage{Kinds: kindsOf(kinds, "karpenter.sh", "", "NodeClaim")}, true
 	case k.Class != Protection || name == groupSnapshotBound:
 		return Usage{}, false
 	}

@@ -43,6 +43,7 @@ const (
 	Gateways           Part = "gateways.gateway.networking.k8s.io"
 	ClusterQueues      Part = "clusterqueues.kueue.x-k8s.io"
 	Applications       Part = "applications.argoproj.io"
+	NodeClaims         Part = "nodeclaims.karpenter.sh"
 	PolicyBindings     Part = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
@@ -96,6 +97,7 @@ var judgedSources = []partSource{
 	sourceOf(Leases, object.Lease.Resource(), (*Shown).takeLease),
 	sourceOf(MutatingWebhooks, object.MutatingWebhookConfiguration.Resource(), (*Shown).takeWebhooks),
 	sourceOf(Namespaces, object.Namespace.Resource(), (*Shown).takeNamespace),
+	sourceOf(NodeClaims, nodeClaim, (*Shown).takeNodeClaim),
 	sourceOf(Nodes, object.Node.Resource(), (*Shown).takeNode),
 	sourceOf(Budgets, object.PodDisruptionBudget.Resource(), (*Shown).takeBudget),
 	sourceOf(Pods, object.Pod.Resource(), (*Shown).takePod),

@@ -74,16 +74,18 @@ func (s *Assessment) objectsOf(kind schema.GroupKind) []*object.Object {
 var (
 	gateway      = object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true}
 	clusterQueue = object.Resource{Group: "kueue.x-k8s.io", Version: "v1beta1", Name: "clusterqueues", Kind: "ClusterQueue"}
+	nodeClaim    = object.Resource{Group: "karpenter.sh", Version: "v1", Name: "nodeclaims", Kind: "NodeClaim"}
 )
 
 // Consumer is an object that uses others by their names: a Gateway its class, a ClusterQueue its flavors,
-// an Application its project.
+// an Application its project, a NodeClaim its node class.
 type Consumer struct {
 	Ref object.Ref `json:"-"`
-	// Kind is the kind of the used objects, in the consumer's API group. Uses are their names,
-	// sorted.
-	Kind string   `json:"kind"`
-	Uses []string `json:"uses,omitempty"`
+	// Kind is the kind of the used objects, and Group their API group if it is not that of the
+	// consumer. Uses are their names, sorted.
+	Kind  string   `json:"kind"`
+	Group string   `json:"group,omitzero"`
+	Uses  []string `json:"uses,omitempty"`
 }
 
 // gatewayBody has the fields that are read from a Gateway.
@@ -137,6 +139,26 @@ func (s *Shown) takeApplication(b *body, d *applicationBody) {
 	}
 }
 
+// nodeClaimBody has the fields that are read from a NodeClaim of Karpenter.
+type nodeClaimBody struct {
+	Spec struct {
+		Class struct {
+			Group string `json:"group"`
+			Kind  string `json:"kind"`
+			Name  string `json:"name"`
+		} `json:"nodeClassRef"`
+	} `json:"spec"`
+}
+
+// takeNodeClaim adds the node class of a NodeClaim. Karpenter looks only at its name, which is required.
+//
+// Source: karpenter-provider-aws, pkg/controllers/nodeclass/controller.go Finalize.
+func (s *Shown) takeNodeClaim(b *body, d *nodeClaimBody) {
+	if c := d.Spec.Class; c.Name != "" {
+		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: c.Kind, Group: c.Group, Uses: []string{c.Name}})
+	}
+}
+
 // uses reports whether an object uses another one. known is false if that was not read.
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 	if user.Is(object.PVC) { // one with a volume needs its source no longer
@@ -144,7 +166,7 @@ func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 		return false, user.Namespace != o.Namespace || slices.ContainsFunc(s.objectsOf(object.PV.GroupKind), hasVolume)
 	}
 	c := s.consumers[user.Ref]
-	if c == nil || c.Kind != o.Kind || user.Group() != o.Group() {
+	if c == nil || c.Kind != o.Kind || cmp.Or(c.Group, user.Group()) != o.Group() {
 		return false, false
 	}
 	return slices.Contains(c.Uses, o.Name), true

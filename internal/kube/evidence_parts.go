@@ -64,6 +64,9 @@ func (w *evidenceReader) consumerParts() []namespacedPart {
 	if w.anyObject(func(o *object.Object) bool { return o.Kind == "AppProject" }) {
 		parts = append(parts, namespacedPart{part: health.Applications})
 	}
+	if w.anyObject(func(o *object.Object) bool { return o.Kind == "EC2NodeClass" }) {
+		parts = append(parts, namespacedPart{part: health.NodeClaims})
+	}
 	return parts
 }
 
