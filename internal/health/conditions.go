@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -71,7 +72,21 @@ type statusBody struct {
 		Conditions json.RawMessage `json:"conditions"`
 		NodeRef    json.RawMessage `json:"nodeRef"`
 		Users      json.RawMessage `json:"users"`
+		Reason     json.RawMessage `json:"reason"`
+		Message    json.RawMessage `json:"message"`
 	} `json:"status"`
+}
+
+// joinTexts joins the strings among some JSON values.
+func joinTexts(values ...json.RawMessage) string {
+	var texts []string
+	for _, raw := range values {
+		var text string
+		if decode(raw, &text) == nil && text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return Clip(strings.Join(texts, ": "))
 }
 
 // takeTerminating records an object that is being deleted or has finalizers. A custom resource may
@@ -86,6 +101,9 @@ func (s *Shown) takeTerminating(b *body, raw []byte) error {
 	var list []condition
 	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
 		t.Conditions = conditions(list)
+	}
+	if b.Kind != object.Pod.Kind { // a pod says what became of its containers
+		t.Says = joinTexts(d.Status.Reason, d.Status.Message)
 	}
 	var node struct {
 		Name string `json:"name"`

@@ -119,6 +119,9 @@ type Terminating struct {
 	Writers []Writer `json:"writers,omitempty"`
 	// Conditions are those of the status, if it has them in the usual form.
 	Conditions []Condition `json:"conditions,omitempty"`
+	// Says has the reason and the message of the status. A PersistentVolume has them instead of
+	// conditions, and so has a Challenge of cert-manager.
+	Says string `json:"says,omitzero"`
 	// Unread is why the object could not be read completely. Its writers and conditions are unknown
 	// then.
 	Unread string `json:"unread,omitzero"`

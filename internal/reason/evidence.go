@@ -62,7 +62,7 @@ var Proof = &Family{
 		{Code: LeaseNotFound, Long: "Its controller has no lease, and may work without one."},
 		{Code: NotRead, Long: "A part of the evidence was not read: nothing in it counts as absent."},
 		{Code: TakesLong, Long: "The deletion has lasted long. That alone never means that no controller works on it."},
-		{Code: ConditionSays, Long: "A condition of the object's status."},
+		{Code: ConditionSays, Long: "A condition or message in the object's status."},
 		{Code: DiscoveryWorks, Long: "Discovery failed when the condition was written, and works now."},
 		{Code: EventSays, Long: "A warning event about the object."},
 		{Code: NoEndpoints, Long: "The service has no ready endpoint."},

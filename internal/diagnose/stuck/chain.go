@@ -84,6 +84,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 			return i.usedAndHeld(o, names, dependents)
 		}
 		ends := i.foreign(o, names)
+		if o.Is(object.Pod) && waitsForKubelet(o) {
+			ends = append(ends, i.pod(o)...)
+		}
 		return append(ends, i.follow(o, string(reason.BlockingDependents), dependents, func(d object.Ref) (end, bool) {
 			return i.liveDependent(o, d), true
 		})...)

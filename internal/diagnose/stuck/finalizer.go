@@ -137,6 +137,9 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	for _, c := range list[:min(len(list), most)] {
 		e.prove(reason.ConditionSays, nil, conditionText(c))
 	}
+	if len(list) == 0 && t.Says != "" {
+		e.prove(reason.ConditionSays, nil, "its status says: "+t.Says)
+	}
 }
 
 // weight returns how much a condition explains why an object stays: 4 for a failed deletion, 3 for

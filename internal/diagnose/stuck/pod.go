@@ -80,7 +80,11 @@ func (i *inquiry) sealed(e end) []end {
 }
 
 func (i *inquiry) forceDelete(o *object.Object, e *end, cost string) {
-	e.remedy(act(report.ForceDelete, o), "removes the object without asking the node", cost)
+	effect := "removes the object without asking the node"
+	if names := o.Finalizers(); len(names) > 0 {
+		effect = "ends its grace period without asking the node; the object stays until " + strings.Join(names, ", ") + " is removed"
+	}
+	e.remedy(act(report.ForceDelete, o), effect, cost)
 }
 
 // proveEvents adds the last warnings about an object.
