@@ -192,6 +192,7 @@ func (k Known) Loss() string {
 
 // LossOf returns the Loss of an object, by what is known about it.
 func (k Known) LossOf(o *object.Object) string {
+	k = k.on(o.Kind)
 	switch v := o.Volume(); {
 	case k.Name != volumeProtection || v == nil || v.Phase == "" || v.Bound():
 		return k.Loss()

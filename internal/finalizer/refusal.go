@@ -110,7 +110,7 @@ func Describe(names []string, objects []*object.Object, served *object.Resources
 			}
 			switch loss := k.LossOf(o); {
 			case f.Objects == 0:
-				f.Without = loss
+				f.When, f.Without = k.on(o.Kind).When, loss
 			case f.Without != loss:
 				f.Without = k.Loss()
 			}

@@ -143,6 +143,37 @@ func Of(name string) (Known, bool) {
 	return Known{}, false
 }
 
+// On returns the entry of a finalizer on an object of a kind; false if it is unknown.
+func On(name, kind string) (Known, bool) {
+	k, ok := Of(name)
+	return k.on(kind), ok
+}
+
+// on returns the entry with what is special about a kind.
+func (k Known) on(kind string) Known {
+	for i := range special {
+		if s := &special[i]; s.name == k.Name && slices.Contains(s.kinds, kind) {
+			k.When, k.Without = s.when, s.without
+		}
+	}
+	return k
+}
+
+// special has the finalizers that controllers remove from some kinds after other work than from the rest.
+//
+// Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion; source-controller,
+// internal/controller/gitrepository_controller.go reconcileDelete, and those of the other sources;
+// helm-controller, internal/controller/helmrelease_controller.go reconcileDelete.
+var special = []struct {
+	name          string
+	kinds         []string
+	when, without string
+}{
+	{argoFinalizer + "*", []string{"AppProject"}, "when no Application uses the project", "a project that Applications still use"},
+	{fluxFinalizer, []string{"GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket"}, "when its artifacts are deleted", "artifacts in the storage of the source controller"},
+	{fluxFinalizer, []string{"HelmRelease"}, "when its Helm release is uninstalled", "what its Helm release has installed"},
+}
+
 // fits reports whether a name matches a pattern. `*` matches any text, also an empty one.
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")

@@ -89,7 +89,7 @@ type search struct {
 
 func (s *search) verdict() report.ControllerVerdict {
 	s.findWriter()
-	k, known := finalizer.Of(s.name)
+	k, known := finalizer.On(s.name, s.o.Kind)
 	if known && !s.other {
 		s.result.Name = k.RemovedBy
 		s.result.Proof.Add(reason.RemovedBy, nil, k.RemovedBy+" removes it "+k.When)

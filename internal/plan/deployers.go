@@ -247,7 +247,7 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 		switch {
 		case known || d != nil:
 			code, why := s.unlisted(u, d, o, name)
-			by, _ := RemovedBy(name)
+			by, _ := RemovedBy(name, o.Kind)
 			more.Controller, more.Reason, more.Message = cmp.Or(r.Controller, by), string(code), why
 		case r.State == report.ControllerRuns:
 			more.Reason, more.Message = string(reason.MayDeleteOthers), "its rules are not known"

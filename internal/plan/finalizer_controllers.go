@@ -71,10 +71,10 @@ func (lookup ControllerOf) orGone(o *object.Object, finalizer string) (name stri
 	return name, state
 }
 
-// RemovedBy returns the controller that removes a finalizer, and when it does so. Both are empty
-// for an unknown finalizer.
-func RemovedBy(name string) (by, when string) {
-	k, _ := finalizer.Of(name)
+// RemovedBy returns the controller that removes a finalizer from an object of a kind, and when it does
+// so. Both are empty for an unknown finalizer.
+func RemovedBy(name, kind string) (by, when string) {
+	k, _ := finalizer.On(name, kind)
 	return k.RemovedBy, k.When
 }
 

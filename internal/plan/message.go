@@ -218,7 +218,7 @@ func blockedSentence(e *report.Effect) string {
 	case reason.DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the garbage collector does not examine again until it restarts"
 	default:
-		text := "held by " + finalizerHolders(b.Finalizers)
+		text := "held by " + finalizerHolders(b.Finalizers, e.Object.Kind)
 		if len(b.Dependents) > 0 {
 			text += "; waits for " + names(b.Dependents)
 		}
@@ -228,12 +228,12 @@ func blockedSentence(e *report.Effect) string {
 
 // finalizerHolders returns the text for finalizers of controllers that are not simulated. For a
 // single finalizer, it adds the controller that removes it, and when it does.
-func finalizerHolders(finalizers []string) string {
+func finalizerHolders(finalizers []string, kind string) string {
 	if len(finalizers) > 1 {
 		return "finalizers " + strings.Join(finalizers, ", ")
 	}
 	text := "finalizer " + finalizers[0]
-	if by, when := RemovedBy(finalizers[0]); by != "" {
+	if by, when := RemovedBy(finalizers[0], kind); by != "" {
 		return text + " until " + by + " removes it, " + when
 	}
 	return text

@@ -246,7 +246,7 @@ func releaseText(of object.Ref, r report.Release, several int) string {
 	if n := several - 1; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	by, _ := RemovedBy(r.Finalizer)
+	by, _ := RemovedBy(r.Finalizer, r.Object.Kind)
 	switch {
 	case r.State == report.ControllerRuns:
 		return cmp.Or(r.Controller, "its controller") + " removes " + text

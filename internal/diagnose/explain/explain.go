@@ -310,7 +310,7 @@ func finalizers(o *object.Object) []report.FinalizerFinding {
 		if o.BeingDeleted() {
 			f.State = "Waiting"
 		}
-		if by, when := plan.RemovedBy(name); by != "" {
+		if by, when := plan.RemovedBy(name, o.Kind); by != "" {
 			f.RemovedBy, f.Evidence = by, "removed "+when
 		}
 		findings = append(findings, f)

@@ -87,6 +87,6 @@ func unknownInventory(inventories *finalizer.Inventories, o *object.Object) (rep
 			u.Finalizer = cmp.Or(u.Finalizer, name)
 		}
 	}
-	u.Controller, _ = plan.RemovedBy(u.Finalizer)
+	u.Controller, _ = plan.RemovedBy(u.Finalizer, o.Kind)
 	return u, true
 }

@@ -79,7 +79,7 @@ func (q *question) deployer() *object.Object {
 // deployedVerdict handles an object that a deployer deletes with another one, if it works.
 func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	name := from.Finalizers()[slices.IndexFunc(from.Finalizers(), func(name string) bool { return finalizer.DeployerOf(from.Ref, name) != nil })]
-	by, _ := plan.RemovedBy(name)
+	by, _ := plan.RemovedBy(name, from.Kind)
 	state := report.FinalizerControllerUnknown
 	if q.health != nil {
 		state = q.health.Controller(from, name).State
