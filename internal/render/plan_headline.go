@@ -184,7 +184,7 @@ func terminatingIn(caused []report.Effect) func(*report.Effect) bool {
 	return func(e *report.Effect) bool {
 		for range caused { // an end for a cycle
 			switch {
-			case e.Reason == reason.BeingDeleted.String():
+			case e.Reason == reason.BeingDeleted.String(), e.Reason == reason.NoBlockingDependents.String():
 				return true
 			case e.Reason != string(reason.DeletedByController), len(e.Because) == 0:
 				return false
