@@ -40,7 +40,7 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 	if r.Kind != f.Reference.Kind {
 		c.add(reason.OwnerKindCase, o, f.Ref, fmt.Sprintf("the kind is %q, written as %q", r.Kind, f.Reference.Kind), "")
 	}
-	if p, ok := c.Snapshot.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version {
+	if p, ok := c.Snapshot.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version && f.Reference.APIVersion != "" {
 		c.add(reason.OwnerVersionNotPreferred, o, f.Ref, fmt.Sprintf("the reference names %s, the preferred version is %s", r.APIVersion(), p.APIVersion()), "")
 	}
 }
