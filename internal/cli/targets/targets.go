@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -359,5 +360,28 @@ func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	if r, ok := typesIn(snap).Find(arg); ok {
 		return r, nil
 	}
-	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(command.Nearest(strings.ToLower(arg), snap.Resources.Names())))
+	near := withInitials(snap, strings.ToLower(arg))
+	if len(near) == 0 {
+		near = command.Nearest(strings.ToLower(arg), snap.Resources.Names())
+	}
+	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(near))
+}
+
+// withInitials returns the types whose objects have a kind with these initials. A dump without the CRDs and
+// discovery of a project lacks its short names, which most often are the initials: dc for DeploymentConfig.
+func withInitials(snap *snapshot.Snapshot, initials string) []string {
+	var names []string
+	for _, r := range snap.Resources.All() {
+		upper := strings.Map(func(c rune) rune {
+			if unicode.IsUpper(c) {
+				return unicode.ToLower(c)
+			}
+			return -1
+		}, r.Kind)
+		if upper == initials && len(snap.OfType(r)) > 0 {
+			names = append(names, r.GroupResource().String())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
