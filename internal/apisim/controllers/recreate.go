@@ -226,8 +226,12 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
 // Upstream: pkg/volume/csi/nodeinfomanager/nodeinfomanager.go CreateCSINode.
 // Upstream: component-helpers/apimachinery/lease/controller.go ensureLease.
+// Source: karpenter, pkg/controllers/node/termination/controller.go finalize: the finalizer goes after the
+// machine.
 func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch {
+	case o.Is(object.Node) && o.HasFinalizer("karpenter.sh/termination"):
+		return Recreation{}, false
 	case o.Is(object.Node):
 		return Recreation{Controller: KubeletName, When: whenRestarted, Assumption: "the kubelet of the node is started again and registers it"}, true
 	case o.Is(object.CSINode), o.Namespace == "kube-node-lease":
