@@ -67,7 +67,7 @@ func (s *simulation) findExplorationScope(g *graph.Graph) *explorationScope {
 	if cache := s.options.reachCache; cache != nil && cache.part == nil {
 		cache.paths = nil // not needed any more, and large for a million objects
 	}
-	found.hasOneEnd = s.seed.hasOneEnd(m, found.region, requested)
+	found.hasOneEnd = s.seed.hasOneEnd(m, found.region, requested) && !s.mayLoseCallee(found.region)
 	if s.seed.Verb != Collect && !found.hasOneEnd {
 		s.attribution.computeReached(m) // markUnrelated needs it, and no other map
 	}

@@ -28,7 +28,8 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // With `blind`, none was. The resource of `unlisted` could not be listed, with that answer,
 // anywhere or `in` one namespace. The first argument of `user` sends the request and is in the
 // groups that follow. `collector` is the state of the garbage collector, if it is not to follow from
-// the world; the plan names the one that it assumes if that matters. The time is noon.
+// the world; the plan names the one that it assumes if that matters. `explored` tries other schedules, too. The time
+// is noon.
 func TestSurroundings(t *testing.T) {
 	for _, file := range []string{"testdata/surroundings", "testdata/late", "testdata/in_use", "testdata/admission", "testdata/collector"} {
 		datadriven.RunTest(t, file, surrounded)
@@ -44,6 +45,9 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 		seed = deleteSeed(t, d, snap)
 	}
 	o := plan.Options{Health: health.New(snap, seen, noon.Unix())}
+	if d.HasArg("explored") {
+		o.Explore = plan.Usual
+	}
 	if d.HasArg("collector") {
 		var state string
 		d.ScanArgs(t, "collector", &state)

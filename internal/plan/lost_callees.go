@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -24,9 +25,11 @@ import (
 type lostCallees struct {
 	health  *health.Assessment
 	callees []followedCallee
-	// stopped is the pod that its kubelet deletes right now: its containers have stopped.
-	stopped types.UID
-	lost    bool // any
+	// stopped are the pods whose containers have stopped when a kubelet deletes one of them: that pod, and under a
+	// schedule in which pods stop together all that are being deleted.
+	stopped  []types.UID
+	together bool
+	lost     bool // any
 }
 
 type followedCallee struct {
@@ -55,7 +58,7 @@ func newLostCallees(assessment *health.Assessment) lostCallees {
 }
 
 // any reports whether a write may be refused because of a lost callee.
-func (l *lostCallees) any() bool { return l.lost || l.stopped != "" }
+func (l *lostCallees) any() bool { return l.lost || len(l.stopped) > 0 }
 
 // refuses returns why a write fails; false if all webhooks that it needs still answer.
 func (l *lostCallees) refuses(w health.Write) (health.Refusal, bool) {
@@ -63,7 +66,7 @@ func (l *lostCallees) refuses(w health.Write) (health.Refusal, bool) {
 	for i := range l.callees {
 		b := &l.callees[i]
 		why := b.gone
-		if why == "" && len(b.left) == 1 && b.left[0] == l.stopped {
+		if why == "" && len(b.left) > 0 && !slices.ContainsFunc(b.left, func(pod types.UID) bool { return !slices.Contains(l.stopped, pod) }) {
 			why = reason.NoEndpoints
 		}
 		if why == "" || b.Webhook == nil || b.unneeded {
@@ -85,17 +88,26 @@ func (l *lostCallees) refuses(w health.Write) (health.Refusal, bool) {
 	return *perhaps, true
 }
 
-// stoppedPod returns the uid of a pod that its kubelet is about to delete and that nothing replaces. Empty for
-// any other delete.
-func (r *recorder) stoppedPod(ref object.Ref) types.UID {
+// stoppedPods returns the pods that nothing replaces and that have stopped when a kubelet is about to delete one
+// of them. nil for any other delete.
+func (r *recorder) stoppedPods(ref object.Ref) (stopped []types.UID) {
 	if r.actor != controllers.KubeletName || len(r.lostCallees.callees) == 0 || !ref.Is(object.Pod) {
-		return ""
+		return nil
 	}
-	pod, err := r.server.Get(context.Background(), ref)
-	if err != nil || r.isReplaced(pod) {
-		return ""
+	add := func(ref object.Ref, only bool) {
+		if pod, err := r.server.Get(context.Background(), ref); err == nil && (!only || pod.BeingDeleted()) && !r.isReplaced(pod) {
+			stopped = append(stopped, pod.UID)
+		}
 	}
-	return pod.UID
+	add(ref, false)
+	for i := range r.lostCallees.callees {
+		for _, pod := range r.lostCallees.callees[i].Pods {
+			if r.lostCallees.together {
+				add(pod.Ref, true)
+			}
+		}
+	}
+	return stopped
 }
 
 // followCallees takes an event of the simulated server.
@@ -148,4 +160,13 @@ func (r *recorder) isReplaced(pod *object.Object) bool {
 	}
 	owner, err := r.server.Get(ctx, ref.In(pod.Namespace))
 	return err == nil && owner.UID == ref.UID && !owner.BeingDeleted()
+}
+
+// mayLoseCallee reports whether a region has a Service or a pod that the API server calls. Which writes come before
+// its end depends on timing.
+func (s *simulation) mayLoseCallee(in *reach.Region) bool {
+	return slices.ContainsFunc(s.recorder.lostCallees.callees, func(b followedCallee) bool {
+		service := s.snap.ObjectAt(b.Service.Coordinates())
+		return service != nil && in.Has(service) || slices.ContainsFunc(b.Pods, in.Has)
+	})
 }

@@ -210,9 +210,9 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 		return err
 	}
 	target, before := r.recordedObject(ref), r.server.Writes()
-	r.lostCallees.stopped = r.stoppedPod(ref)
+	r.lostCallees.stopped = r.stoppedPods(ref)
 	err := r.server.Delete(ctx, ref, o)
-	r.lostCallees.stopped = ""
+	r.lostCallees.stopped = nil
 	if r.actor != outcome.ActorUser && r.actor != outcome.ActorCollector && r.server.Writes() == before {
 		// Controllers repeat ineffective deletes forever.
 		return err

@@ -256,6 +256,7 @@ func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 	follow.Idle = func() bool { return s.sendNextRequest() || s.controllers.act(ctx) }
 	if random != nil {
 		s.controllers.interleaver = newInterleaver(random)
+		s.recorder.lostCallees.together = len(s.recorder.lostCallees.callees) > 0 && random.IntN(2) == 0
 		pace := 1 << random.IntN(8) // a small pace sends the user's requests close together; with 128, the collector settles before each
 		world := interleavedWorld{s.recorder, func() {
 			for pace < 1<<7 && len(s.pendingRequests) > 0 && random.IntN(pace) == 0 {

@@ -126,6 +126,7 @@ type content struct {
 // takes the resources in random order.
 // Rule: spec §5.3.
 func (c *content) deleteAll() bool {
+	undiscovered := c.undiscovered()
 	if r, ok := c.w.Resources().Preferred(object.Pod.GroupResource()); ok && c.deleteOf(r) > 0 && c.podsFirst() {
 		return false
 	}
@@ -135,7 +136,9 @@ func (c *content) deleteAll() bool {
 		}
 		c.deleteOf(r)
 	}
-	c.checkDiscovery()
+	for _, w := range undiscovered {
+		c.leave(w)
+	}
 	c.checkKinds()
 	return !c.open && c.ctx.Err() == nil
 }
@@ -229,24 +232,25 @@ func (c *content) unserved(r object.Resource) bool {
 	return ok && d.Unserved(r, c.namespace.Name)
 }
 
-// checkDiscovery records the API versions with resources that the server cannot list. One of them
-// keeps the namespace, even if it has no objects there.
+// undiscovered returns a wait for each API version with resources that the server cannot list. One of them
+// keeps the namespace, even if it has no objects there. An API that goes with the content was still listed.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
-// keeps the error of discovery to its end.
+// discovers before it deletes, and keeps the error to its end.
 // Rule: S212.
-func (c *content) checkDiscovery() {
+func (c *content) undiscovered() (list []Wait) {
 	d, ok := c.coverage.(Discovery)
 	if !ok {
-		return
+		return nil
 	}
 	for _, u := range d.Undiscovered() {
 		w := Wait{Object: c.namespace.Ref, Reason: DiscoveryFails, Why: u.APIVersion + ": " + u.Why}
 		if u.Hidden {
 			w.Reason = NotCovered
 		}
-		c.leave(w)
+		list = append(list, w)
 	}
+	return list
 }
 
 // checkKinds records content that deleteOf cannot see: objects of kinds that no resource serves,
