@@ -47,8 +47,7 @@ func (s *situation) run(t *testing.T, r *reader, ns string) {
 		_, err := stage.Do(t.Context(), "GET", "/api/v1/namespaces/"+ns+"/serviceaccounts/default", "", nil)
 		return err == nil
 	})
-	fill := strings.NewReplacer("NAMESPACE", ns, "PORT", stage.port, "CABUNDLE", stage.ca, "VALUE", value).Replace
-	objects, target := fill(s.objects), fill(s.target)
+	objects, target := fill(s.objects, ns), fill(s.target, ns)
 	t.Cleanup(func() { kubectl(objects, "delete", "-n", ns, "--ignore-not-found", "--wait=false", "-f", "-") })
 	kubectl(objects, "create", "-n", ns, "-f", "-")
 	if s.prepare != nil {

@@ -12,7 +12,7 @@ import (
 // situation is a delete of an object that others refer to.
 type situation struct {
 	name string
-	// objects are created with NAMESPACE, PORT, CABUNDLE and VALUE replaced.
+	// objects are created after fill.
 	objects, target string
 	// broken has a line for each breakage: object, label, reference, time, and certainty unless it is sure.
 	broken string
@@ -28,10 +28,12 @@ const (
 	secret  = "{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: VALUE}}"
 	config  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {password: VALUE}}"
 	role    = `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: reader}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}`
-	hook    = "{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: NAMESPACE}, spec: {type: ExternalName, externalName: 127.0.0.1}}"
-	web     = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {clusterIP: None, selector: {app: web}, ports: [{port: 80}]}}"
-	shop    = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: shop}, spec: {ingressClassName: breaking, tls: [{secretName: db}], defaultBackend: {service: {name: web, port: {number: 80}}}}}"
-	claim   = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: breaking, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}"
+	hook    = "{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: NAMESPACE}, spec: {ports: [{port: PORT}]}}" + next +
+		"{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: hook, namespace: NAMESPACE, labels: {kubernetes.io/service-name: hook}}, addressType: IPv4, " +
+		"endpoints: [{addresses: [HOST], conditions: {ready: true}}], ports: [{name: '', port: PORT}]}"
+	web   = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {clusterIP: None, selector: {app: web}, ports: [{port: 80}]}}"
+	shop  = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: shop}, spec: {ingressClassName: breaking, tls: [{secretName: db}], defaultBackend: {service: {name: web, port: {number: 80}}}}}"
+	claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: breaking, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}"
 )
 
 // workload returns a Deployment without pods, with these fields in the spec of its template.

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -33,8 +34,8 @@ import (
 // stage is the control plane, the server that it calls, and a proxy through which the program reads.
 var stage struct {
 	*cluster.Cluster
-	port, ca string
-	reader   *reader
+	// host and port are where the server listens: an EndpointSlice may not have a loopback address.
+	host, port, ca string
 }
 
 func TestMain(m *testing.M) {
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	defer server.Close()
-	os.Exit(cluster.Main(m, &stage.Cluster, cluster.Unrouted, cluster.Admission("ServiceAccount")))
+	os.Exit(cluster.Main(m, &stage.Cluster, cluster.Admission("ServiceAccount")))
 }
 
 var controllers = sync.OnceValue(func() error {
@@ -58,7 +59,7 @@ var controllers = sync.OnceValue(func() error {
 // newCalled starts the server of the webhooks and of the aggregated API: it admits and converts everything.
 func newCalled() (*httptest.Server, error) {
 	var names []string
-	for n := range len(situations) {
+	for n := range len(situations) + len(takings) {
 		names = append(names, "hook."+namespace(n)+".svc")
 	}
 	chain, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, names)
@@ -69,14 +70,39 @@ func newCalled() (*httptest.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(ownAddress(), "0"))
+	if err != nil {
+		return nil, err
+	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(answer))
+	_ = server.Listener.Close()
+	server.Listener = listener
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the API server also only looks whether it listens
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	stage.ca = base64.StdEncoding.EncodeToString(chain)
-	_, stage.port, err = net.SplitHostPort(server.Listener.Addr().String())
+	stage.host, stage.port, err = net.SplitHostPort(server.Listener.Addr().String())
 	return server, err
 }
+
+// ownAddress returns an IPv4 address of this machine that is no loopback address. Empty if it has none.
+func ownAddress() string {
+	addresses, _ := net.InterfaceAddrs()
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			return n.IP.String()
+		}
+	}
+	return ""
+}
+
+// fill replaces the capital words of manifests.
+func fill(text, ns string) string {
+	return strings.NewReplacer("NAMESPACE", ns, "HOST", stage.host, "PORT", stage.port, "CABUNDLE", stage.ca, "VALUE", value).Replace(text)
+}
+
+// calls counts the requests of webhooks.
+var calls atomic.Int64
 
 func answer(w http.ResponseWriter, r *http.Request) {
 	var review struct {
@@ -92,6 +118,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	var says any
 	switch review.Kind {
 	case "AdmissionReview":
+		calls.Add(1)
 		says = map[string]any{"apiVersion": review.APIVersion, "kind": review.Kind, "response": map[string]any{"uid": review.Request.UID, "allowed": true}}
 	case "ConversionReview":
 		for _, o := range review.Request.Objects {
