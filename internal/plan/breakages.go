@@ -251,7 +251,7 @@ func (b *breakages) unread() []report.Gap {
 	var gaps []report.Gap
 	for at := range b.goes {
 		in := place{at.GroupKind(), at.Namespace}
-		if o := b.snap.ObjectAt(at); o != nil && o.Is(object.APIService) && o.Aggregated() {
+		if o := b.goingAPI(at); o != nil && o.Aggregated() {
 			if c := b.health.Evidence().CompletenessOf(health.APIServices, ""); !c.Whole {
 				gaps = append(gaps, b.health.GapOf(object.APIService.Resource(), "", c.Why))
 			}
@@ -274,6 +274,14 @@ func (b *breakages) unread() []report.Gap {
 	return slices.CompactFunc(gaps, func(x, y report.Gap) bool {
 		return x.APIVersion == y.APIVersion && x.Resource == y.Resource && x.Namespace == y.Namespace
 	})
+}
+
+// goingAPI returns the APIService at the coordinates; nil if they are of something else.
+func (b *breakages) goingAPI(at object.Coordinates) *object.Object {
+	if at.GroupKind() != object.APIService.GroupKind {
+		return nil
+	}
+	return b.snap.ObjectAt(at)
 }
 
 // ReferrersOf returns the objects that refer to an object, in object.Compare order, with pods told as their

@@ -14,6 +14,12 @@ import (
 //
 // Source: kubernetes, pkg/controller/job/job_controller.go syncJob: exceedsBackoffLimit.
 func (b *breakages) failedJobs() {
+	ends := func(job *object.Object) bool {
+		return job.Job() != nil && job.Job().NoRetry && !job.Job().Elsewhere() && !b.leaves(job)
+	}
+	if !slices.ContainsFunc(b.snap.All(object.Job.GroupResource()), ends) {
+		return // without looking at every pod: 40 % of the time of all breakages, with 300,000 pods
+	}
 	first := map[object.Ref]report.Breakage{}
 	for at := range b.goes {
 		pod := b.snap.ObjectAt(at)
@@ -21,7 +27,7 @@ func (b *breakages) failedJobs() {
 			continue
 		}
 		job := workloadOf(b.snap, pod)
-		if job == nil || job.Job() == nil || !job.Job().NoRetry || job.Job().Elsewhere() || b.leaves(job) {
+		if job == nil || !ends(job) {
 			continue
 		}
 		target, certainty, ok := b.lost(at)
@@ -49,7 +55,7 @@ func (b *breakages) controllers() {
 	if len(programs) == 0 {
 		return
 	}
-	accounts := b.accountsOf(programs)
+	accounts := b.lostAccounts()
 	lost, served := map[heldKind]*report.Breakage{}, map[heldKind]bool{}
 	for _, o := range b.snap.Objects {
 		if len(o.Finalizers()) == 0 || b.leaves(o) {
@@ -102,15 +108,11 @@ func (b *breakages) lostPrograms() (list []*object.Object) {
 	return list
 }
 
-// accountsOf returns the accounts of the pods among programs.
-func (b *breakages) accountsOf(programs []*object.Object) (accounts []health.Account) {
-	pods := map[object.Coordinates]bool{}
-	for _, o := range programs {
-		pods[o.Coordinates()] = true
-	}
+// lostAccounts returns the accounts of the pods that go.
+func (b *breakages) lostAccounts() (accounts []health.Account) {
 	for n := range b.health.Evidence().Pods {
 		p := &b.health.Evidence().Pods[n]
-		if a := (health.Account{Namespace: p.Ref.Namespace, Name: p.ServiceAccount}); pods[p.Ref.Coordinates()] && !slices.Contains(accounts, a) {
+		if a := (health.Account{Namespace: p.Ref.Namespace, Name: p.ServiceAccount}); b.goes[p.Ref.Coordinates()] != nil && !slices.Contains(accounts, a) {
 			accounts = append(accounts, a)
 		}
 	}
