@@ -46,7 +46,10 @@ type pause struct {
 // pauses are those that also keep a controller from finishing a deletion. These do not: the suspend of Flux
 // (other than for Terraform), of Grafana and of MariaDB, the pause of Strimzi, of VictoriaMetrics and of
 // Crunchy Postgres, the skip-reconcile of the Redis operator, eck.k8s.elastic.co/managed (ECK has no
-// finalizers), and suspended Works of Karmada. Their controllers handle a deletion first.
+// finalizers), suspended Works of Karmada, the pauses of KEDA, of the Prometheus operator and of the cluster
+// operator of Strimzi, cnpg.io/reconciliationLoop, cluster.redpanda.com/managed (which removes the finalizer), and
+// the reconcile interval of Config Connector. Their controllers handle a deletion first. KubeVirt, cert-manager
+// and the Postgres operator of Zalando have no pause.
 //
 // Source: argo-cd, controller/appcontroller.go canProcessApp; crossplane, the Reconcile functions of
 // claims, composites and package revisions; crossplane-runtime, pkg/reconciler/managed/reconciler.go
@@ -60,7 +63,12 @@ type pause struct {
 // controllers/dashboard_controller.go Reconcile; VictoriaMetrics operator, internal/controller/operator
 // /vmsingle_controller.go Reconcile; CrunchyData postgres-operator, internal/controller/postgrescluster
 // /controller.go Reconcile; redis-operator, internal/controller/rediscluster/rediscluster_controller.go
-// Reconcile; karmada, pkg/controllers/execution/execution_controller.go Reconcile.
+// Reconcile; karmada, pkg/controllers/execution/execution_controller.go Reconcile; keda,
+// controllers/keda/scaledobject_controller.go and scaledjob_controller.go Reconcile; prometheus-operator,
+// pkg/prometheus/server/operator.go sync; cloudnative-pg, internal/controller/cluster_controller.go Reconcile;
+// redpanda-operator, operator/internal/controller/redpanda/redpanda_controller.go and nodepool_controller.go
+// Reconcile; k8s-config-connector, pkg/controller/resourceactuation/resourceactuation.go ShouldSkip;
+// postgres-operator of Zalando, pkg/controller/postgresql.go queueClusterEvent.
 var pauses = []pause{
 	{[]string{argoFinalizer + "*", "pre-delete-finalizer.argocd.argoproj.io*", "post-delete-finalizer.argocd.argoproj.io*"}, annotation(object.ArgoPausedKey)},
 	{[]string{"finalizer.apiextensions.crossplane.io", "composite.apiextensions.crossplane.io", managedFinalizer, "revision.pkg.crossplane.io"},
@@ -75,6 +83,7 @@ var pauses = []pause{
 	{[]string{"cephcluster.ceph.rook.io", "ceph*.ceph.rook.io"}, label("do_not_reconcile", "true")},
 	{[]string{"cephcluster.ceph.rook.io"}, label("ceph.rook.io/do-not-reconcile", "")},
 	{[]string{kappFinalizer}, lacksKappAccount},
+	{[]string{"cnrm.cloud.google.com/finalizer"}, pausedConnector},
 	{[]string{contentBound}, annotation(object.SnapshotBegunKey)},
 	{[]string{groupSnapshotContent}, annotation(object.GroupSnapshotBegunKey)},
 }
@@ -156,6 +165,33 @@ func pausedCluster(snap *snapshot.Snapshot, o *object.Object, _ *object.OutsideF
 	}
 	by := "spec.paused of " + cluster.Ref.ShortName()
 	return Pause{By: by, On: cluster.Ref, Why: by + " pauses its controller"}
+}
+
+// pausedConnector returns the pause by the settings of Config Connector: those of the namespace take precedence if
+// its mode is namespaced.
+//
+// Source: k8s-config-connector, operator/pkg/kccstate/kccstate.go FetchLiveKCCState,
+// pkg/controller/resourceactuation/resourceactuation.go DecideActuationMode, pkg/controller/tf/controller.go Reconcile.
+func pausedConnector(snap *snapshot.Snapshot, o *object.Object, _ *object.OutsideFacts) Pause {
+	const field = "spec.actuationMode"
+	settings := snap.FindKind(object.ConfigConnector, "", "configconnector."+object.ConfigConnector.Group)
+	if settings == nil || settings.Outside() == nil {
+		return Pause{}
+	}
+	if mode, _ := settings.Outside().Value("spec.mode"); mode == "namespaced" {
+		own := snap.FindKind(object.ConfigConnectorContext, o.Namespace, "configconnectorcontext."+object.ConfigConnector.Group)
+		if own == nil || own.Outside() == nil {
+			return Pause{}
+		}
+		if _, set := own.Outside().Value(field); set {
+			settings = own
+		}
+	}
+	if v, _ := settings.Outside().Value(field); v != "Paused" {
+		return Pause{}
+	}
+	by := field + " of " + settings.Ref.ShortName()
+	return Pause{By: by, On: settings.Ref, Why: by + " pauses its controller"}
 }
 
 // clusterUnread reports whether the snapshot lacks the field that may pause the Cluster of an object.

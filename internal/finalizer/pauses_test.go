@@ -59,6 +59,38 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// TestPausedConnector checks which settings of Config Connector count.
+func TestPausedConnector(t *testing.T) {
+	settings := func(kind object.Kind, namespace, name, fields string) *object.Object {
+		o := &object.Object{Ref: kind.Ref(namespace, name+".core.cnrm.cloud.google.com")}
+		o.UID = types.UID(name)
+		o.Edit().Facts = &object.OutsideFacts{Fields: fieldsOf(fields)}
+		return o
+	}
+	bucket := &object.Object{Ref: object.Ref{APIVersion: "storage.cnrm.cloud.google.com/v1beta1", Kind: "StorageBucket", Namespace: "shop", Name: "a"}}
+	bucket.UID = "bucket"
+	for _, c := range []struct {
+		whole, own, on string
+		stays          bool
+	}{
+		{"spec.actuationMode=Paused", "", "configconnector", true},
+		{"spec.actuationMode=Reconciling", "spec.actuationMode=Paused", "", false}, // without a mode, that of the namespace does not count
+		{"spec.mode=namespaced", "spec.actuationMode=Paused", "configconnectorcontext", true},
+		{"spec.mode=namespaced spec.actuationMode=Paused", "spec.actuationMode=Reconciling", "", false},
+		{"spec.mode=namespaced spec.actuationMode=Paused", "", "configconnector", true},
+		{"", "", "", false},
+	} {
+		snap := seen(t, bucket, settings(object.ConfigConnector, "", "configconnector", c.whole), settings(object.ConfigConnectorContext, "shop", "configconnectorcontext", c.own))
+		p := PauseOf(snap, bucket, nil, "cnrm.cloud.google.com/finalizer")
+		if (p.Why != "") != c.stays || c.stays && p.On.Name != c.on+".core.cnrm.cloud.google.com" {
+			t.Errorf("%+v: %+v", c, p)
+		}
+	}
+	if p := PauseOf(seen(t, bucket), bucket, nil, "cnrm.cloud.google.com/finalizer"); p.Why != "" {
+		t.Errorf("without settings: %+v", p)
+	}
+}
+
 func seen(t *testing.T, objects ...*object.Object) *snapshot.Snapshot {
 	t.Helper()
 	snap, err := snapshot.New(objects, &object.Resources{}, snapshot.CoversEverything(), snapshot.Source{})

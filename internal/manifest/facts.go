@@ -47,7 +47,7 @@ type factField struct {
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
 	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, accountFacts, roleFacts, applicationFacts, kustomizationFacts, helmReleaseFacts, helmChartFacts, appFacts,
 	helmSecretFacts, helmConfigMapFacts, volumeSnapshotFacts, groupSnapshotFacts, snapshotContentFacts, groupSnapshotContentFacts,
-	leaseMoment, nodeFacts, clusterFacts, outsideFacts)
+	leaseMoment, nodeFacts, clusterFacts, connectorFacts, contextFacts, outsideFacts)
 
 // sharedText is a string field with a value that many objects share.
 func sharedText(path string, at func(*facts) *string) factField {

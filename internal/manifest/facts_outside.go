@@ -21,6 +21,12 @@ var outsideFacts = &factKind{
 // clusterFacts covers Cluster API: the field of a Cluster that pauses the controllers of all its parts.
 var clusterFacts = &factKind{kind: object.CAPICluster, lenient: true, fields: outsideFields("paused"), facts: readOutside}
 
+// connectorFacts and contextFacts cover Config Connector: the fields that pause its controllers.
+var (
+	connectorFacts = &factKind{kind: object.ConfigConnector, lenient: true, fields: outsideFields("mode", "actuationMode"), facts: readOutside}
+	contextFacts   = &factKind{kind: object.ConfigConnectorContext, lenient: true, fields: outsideFields("actuationMode"), facts: readOutside}
+)
+
 func readOutside(f *facts, _ *object.Object) object.Facts {
 	if !f.specified {
 		return nil

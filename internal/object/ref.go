@@ -204,6 +204,18 @@ var ObjectBucketClaim = deployer("objectbucket.io", "v1alpha1", "ObjectBucketCla
 // CAPICluster is a cluster of Cluster API: its spec may pause the controllers of all its parts.
 var CAPICluster = deployer("cluster.x-k8s.io", "v1beta1", "Cluster", "clusters")
 
+// The settings of Config Connector, for the cluster and for a namespace. Their specs may pause its controllers.
+var (
+	ConfigConnector        = cnrmSettings(clusterScoped, "ConfigConnector", "configconnectors")
+	ConfigConnectorContext = cnrmSettings(namespaced, "ConfigConnectorContext", "configconnectorcontexts")
+)
+
+func cnrmSettings(scope func(group, kind, plural string) Kind, kind, plural string) Kind {
+	k := scope("core.cnrm.cloud.google.com", kind, plural)
+	k.Version = "v1beta1"
+	return k
+}
+
 // The kinds of snapshots of volumes: a snapshot and its content name each other in their InventoryFacts.
 var (
 	VolumeSnapshot             = namespaced("snapshot.storage.k8s.io", "VolumeSnapshot", "volumesnapshots")
