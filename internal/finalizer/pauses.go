@@ -1,8 +1,6 @@
 package finalizer
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -19,7 +17,7 @@ type Pause struct {
 
 // PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. facts
 // are fields of the object, if these were read apart from the snapshot. Otherwise they are nil.
-func PauseOf(snap *snapshot.Snapshot, o *object.Object, facts *object.OutsideFacts, finalizer string) Pause {
+func (v *Bindings) PauseOf(o *object.Object, facts *object.OutsideFacts, finalizer string) Pause {
 	if facts == nil {
 		facts = o.Outside()
 	}
@@ -27,11 +25,11 @@ func PauseOf(snap *snapshot.Snapshot, o *object.Object, facts *object.OutsideFac
 		if !fitsAny(pauses[i].finalizers, finalizer) {
 			continue
 		}
-		if p := pauses[i].of(snap, o, facts); p.Why != "" {
+		if p := pauses[i].of(v.snap, o, facts); p.Why != "" {
 			return p
 		}
 	}
-	if why := stranded(snap, o, finalizer); why != "" {
+	if why := v.stranded(o, finalizer); why != "" {
 		return Pause{Why: why}
 	}
 	return Pause{}
@@ -198,79 +196,4 @@ func pausedConnector(snap *snapshot.Snapshot, o *object.Object, _ *object.Outsid
 func clusterUnread(snap *snapshot.Snapshot, o *object.Object) bool {
 	cluster := clusterOf(snap, o)
 	return cluster == nil || cluster.Outside() == nil
-}
-
-// binding is a pair of objects: the controller of a finalizer of the one deletes it with the other one. Alone
-// it stays as long as the other one exists and is not being deleted.
-type binding struct {
-	finalizer string
-	kind      schema.GroupKind
-	with      object.Kind
-	// bound reports whether an object is bound to one of the kind with.
-	bound func(o, with *object.Object) bool
-	// free reports whether the controller removes the finalizer whatever else exists; nil: never.
-	free func(o *object.Object) bool
-	// strands is true if the controller leaves the finalizer forever once the other object is gone.
-	strands bool
-}
-
-// bindings are the pairs.
-//
-// Source: external-snapshotter, pkg/sidecar-controller/snapshot_controller.go shouldDelete, and
-// groupsnapshot_helper.go shouldDeleteGroupSnapshotContent: a content without a bound snapshot stays, so that
-// nobody loses data whose objects were copied; lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go
-// deleteObjectBucket; kubevirt, pkg/storage/snapshot/snapshot.go updateVMSnapshotContent.
-var bindings = []binding{
-	{contentBound, object.VolumeSnapshotContent.GroupKind, object.VolumeSnapshot, boundContent, freeContent, true},
-	{groupSnapshotContent, object.VolumeGroupSnapshotContent.GroupKind, object.VolumeGroupSnapshot, boundContent, freeContent, true},
-	{"objectbucket.io/finalizer", objectBucket, object.ObjectBucketClaim, func(o, claim *object.Object) bool {
-		return o.Name == bucketName(claim)
-	}, nil, true},
-	{"snapshot.kubevirt.io/vmsnapshotcontent-protection", schema.GroupKind{Group: object.VMSnapshot.Group, Kind: "VirtualMachineSnapshotContent"}, object.VMSnapshot, func(o, with *object.Object) bool {
-		return o.Namespace == with.Namespace && o.Name == "vmsnapshot-content-"+string(with.UID)
-	}, nil, false},
-}
-
-// bindingOf returns the binding of an object; nil if its finalizer is that of none.
-func bindingOf(o *object.Object, finalizer string) *binding {
-	for i := range bindings {
-		if b := &bindings[i]; b.finalizer == finalizer && b.kind == o.GroupKind() {
-			return b
-		}
-	}
-	return nil
-}
-
-// boundContent reports whether the content of a snapshot refers to it.
-func boundContent(o, with *object.Object) bool { return refersTo(o.Inventory(), with) }
-
-// freeContent reports whether the content of a snapshot was never bound to one, or is marked: its snapshot was
-// being deleted.
-func freeContent(o *object.Object) bool {
-	bound := o.Inventory()
-	return o.Protection().Has(object.SnapshotGoes) || bound != nil && len(bound.Entries) > 0 && bound.Entries[0].UID == ""
-}
-
-// isUnread reports whether the snapshot lacks to what an object is bound.
-func (b *binding) isUnread(o *object.Object) bool {
-	return b.free != nil && (o.Inventory() == nil || len(o.Inventory().Entries) == 0)
-}
-
-// stranded returns why a finalizer stays forever: what the object is bound to is gone. Empty if it does not.
-func stranded(snap *snapshot.Snapshot, o *object.Object, finalizer string) string {
-	b := bindingOf(o, finalizer)
-	if b == nil || !b.strands || b.free != nil && b.free(o) || b.isUnread(o) || !snap.Covers(b.with.Resource(), "") {
-		return ""
-	}
-	for same := range snap.ByKind() {
-		if !same[0].Is(b.with) {
-			continue
-		}
-		for _, with := range same {
-			if b.bound(o, with) {
-				return ""
-			}
-		}
-	}
-	return "its controller removes it only with its " + b.with.Kind + ", which does not exist"
 }

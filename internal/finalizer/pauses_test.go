@@ -52,7 +52,7 @@ func TestPauses(t *testing.T) {
 		life := o.Edit()
 		life.Finalizers, life.Protection = []string{c.finalizer}, object.ProtectionOf(c.annotations)
 		life.Facts = &object.OutsideFacts{Fields: fieldsOf(c.fields)}
-		p := PauseOf(seen(t, o), o, nil, c.finalizer)
+		p := NewBindings(seen(t, o)).PauseOf(o, nil, c.finalizer)
 		if p.By != c.by || (p.Why == "") != (c.by == "") || (p.On == o.Ref) != (c.by != "") {
 			t.Errorf("%s with %v %v %q: %+v", c.kind, c.annotations, c.labels, c.fields, p)
 		}
@@ -81,12 +81,12 @@ func TestPausedConnector(t *testing.T) {
 		{"", "", "", false},
 	} {
 		snap := seen(t, bucket, settings(object.ConfigConnector, "", "configconnector", c.whole), settings(object.ConfigConnectorContext, "shop", "configconnectorcontext", c.own))
-		p := PauseOf(snap, bucket, nil, "cnrm.cloud.google.com/finalizer")
+		p := NewBindings(snap).PauseOf(bucket, nil, "cnrm.cloud.google.com/finalizer")
 		if (p.Why != "") != c.stays || c.stays && p.On.Name != c.on+".core.cnrm.cloud.google.com" {
 			t.Errorf("%+v: %+v", c, p)
 		}
 	}
-	if p := PauseOf(seen(t, bucket), bucket, nil, "cnrm.cloud.google.com/finalizer"); p.Why != "" {
+	if p := NewBindings(seen(t, bucket)).PauseOf(bucket, nil, "cnrm.cloud.google.com/finalizer"); p.Why != "" {
 		t.Errorf("without settings: %+v", p)
 	}
 }
@@ -126,8 +126,9 @@ func TestBindings(t *testing.T) {
 		if c.with {
 			world = seen(t, o, snap)
 		}
-		_, usage := UsageOf(o, contentBound, world.Resources)
-		if stays := PauseOf(world, o, nil, contentBound).Why != ""; usage != c.usage || stays != c.stays {
+		bindings := NewBindings(world)
+		_, usage := bindings.UsageOf(o, contentBound)
+		if stays := bindings.PauseOf(o, nil, contentBound).Why != ""; usage != c.usage || stays != c.stays {
 			t.Errorf("%+v: usage %t, stays %t", c, usage, stays)
 		}
 	}

@@ -21,6 +21,9 @@ type Usage struct {
 	By func(o, user *object.Object) bool
 	// UntilDeletion is true if a user no longer counts once it is being deleted.
 	UntilDeletion bool
+	// Bound is true if Users has all objects of these kinds that use o. Otherwise it is empty.
+	Bound bool
+	Users []*object.Object
 }
 
 // The finalizers of the snapshots of volumes.
@@ -40,11 +43,12 @@ const (
 )
 
 // UsageOf returns what counts as use of an object; false if the finalizer holds it for another
-// reason. kinds are the served ones.
-func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, bool) {
+// reason.
+func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	k, known := Of(name)
+	kinds := v.snap.Resources
 	if b := bindingOf(o, name); b != nil {
-		return b.usageOf(o)
+		return v.usageOf(b, o)
 	}
 	switch {
 	case !known:
@@ -67,7 +71,7 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 	// isVolumeBeingCreatedFromSnapshot: nothing is done with the snapshot until then.
 	case snapshotBound, snapshotAsSource:
 		if o.HasFinalizer(snapshotInGroup) {
-			return UsageOf(o, snapshotInGroup, kinds)
+			return v.UsageOf(o, snapshotInGroup)
 		}
 		return Usage{Kinds: []schema.GroupKind{object.PVC.GroupKind}}, true
 	// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go
@@ -93,18 +97,6 @@ func UsageOf(o *object.Object, name string, kinds *object.Resources) (Usage, boo
 		}}, true
 	}
 	return Usage{}, true
-}
-
-// usageOf returns the usage of an object that is bound to another one: as long as that exists and is not being
-// deleted. False if that does not matter.
-func (b *binding) usageOf(o *object.Object) (Usage, bool) {
-	switch {
-	case b.free != nil && b.free(o):
-		return Usage{}, false
-	case b.isUnread(o):
-		return Usage{}, true
-	}
-	return Usage{Kinds: []schema.GroupKind{b.with.GroupKind}, UntilDeletion: true, By: b.bound}, true
 }
 
 // refersTo reports whether the content of a snapshot refers to the object. Another snapshot of the same name,

@@ -66,6 +66,10 @@ type Assessment struct {
 	calleesKnown bool
 	// objectsByKind has the objects of the snapshot by kind, computed on first use.
 	objectsByKind map[schema.GroupKind][]*object.Object
+	// unboundClaims has the PVCs to which no volume is bound by namespace, and bindings what finalizers
+	// depend on. Both are computed on first use.
+	unboundClaims map[string][]*object.Object
+	bindings      *finalizer.Bindings
 	// recognized caches the controller of the table that each pod belongs to.
 	recognized map[*Pod]*finalizer.Controller
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -27,7 +28,7 @@ type Use struct {
 // UseOf returns what uses an object that a finalizer protects while it is in use. It returns false
 // for other finalizers, and for those of Kubernetes, because their controllers are simulated.
 func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
-	usage, applies := finalizer.UsageOf(o, name, s.snap.Resources)
+	usage, applies := s.boundObjects().UsageOf(o, name)
 	if !applies || OfManager(name) {
 		return Use{}, false
 	}
@@ -36,7 +37,10 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 		for _, r := range s.snap.Resources.All() {
 			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
 		}
-		for _, user := range s.objectsOf(kind) {
+		if usage.Bound {
+			continue
+		}
+		for _, user := range s.usersOf(kind, o) {
 			uses, known := s.uses(user, o)
 			switch {
 			case known && uses, usage.By != nil && usage.By(o, user):
@@ -45,6 +49,9 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 				u.Possible = append(u.Possible, user.Ref)
 			}
 		}
+	}
+	for _, user := range usage.Users {
+		u.Users = append(u.Users, user.Ref)
 	}
 	if shown := s.Shown(o); shown != nil && u.Unseen {
 		u.Counted = max(0, shown.Users-len(u.Users))
@@ -55,7 +62,36 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 // PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. See
 // finalizer.PauseOf.
 func (s *Assessment) PauseOf(o *object.Object, facts *object.OutsideFacts, name string) finalizer.Pause {
-	return finalizer.PauseOf(s.snap, o, facts, name)
+	return s.boundObjects().PauseOf(o, facts, name)
+}
+
+func (s *Assessment) boundObjects() *finalizer.Bindings {
+	if s.bindings == nil {
+		s.bindings = finalizer.NewBindings(s.snap)
+	}
+	return s.bindings
+}
+
+// usersOf returns the objects of a kind that may use an object. A PVC that has a volume needs its source no longer.
+func (s *Assessment) usersOf(kind schema.GroupKind, o *object.Object) []*object.Object {
+	if kind != object.PVC.GroupKind {
+		return s.objectsOf(kind)
+	}
+	if s.unboundClaims == nil {
+		s.unboundClaims = map[string][]*object.Object{}
+		bound := map[types.UID]bool{}
+		for _, volume := range s.objectsOf(object.PV.GroupKind) {
+			if v := volume.Volume(); v != nil {
+				bound[v.ClaimUID] = true
+			}
+		}
+		for _, claim := range s.objectsOf(kind) {
+			if !bound[claim.UID] {
+				s.unboundClaims[claim.Namespace] = append(s.unboundClaims[claim.Namespace], claim)
+			}
+		}
+	}
+	return s.unboundClaims[o.Namespace]
 }
 
 // objectsOf returns the objects of a kind.
@@ -161,10 +197,6 @@ func (s *Shown) takeNodeClaim(b *body, d *nodeClaimBody) {
 
 // uses reports whether an object uses another one. known is false if that was not read.
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
-	if user.Is(object.PVC) { // one with a volume needs its source no longer
-		hasVolume := func(o *object.Object) bool { return o.Volume() != nil && o.Volume().ClaimUID == user.UID }
-		return false, user.Namespace != o.Namespace || slices.ContainsFunc(s.objectsOf(object.PV.GroupKind), hasVolume)
-	}
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || cmp.Or(c.Group, user.Group()) != o.Group() {
 		return false, false

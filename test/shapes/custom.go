@@ -129,3 +129,42 @@ func finalizers(w *world) {
 	}
 	w.extra = append(w.extra, []string{"remove-finalizer", "parts." + group, hold, "--all-of-kind", "-A", "--unlock=leak", "--max-deletes=10000000"})
 }
+
+// volumeSnapshots has claims and a snapshot with its content for each of them. A tenth of the snapshots and the
+// contents of another tenth are being deleted. One claim of each namespace has no volume.
+func volumeSnapshots(w *world) {
+	w.begin()
+	const protection = "snapshot.storage.kubernetes.io/volumesnapshot"
+	w.define(object.VolumeSnapshot.Group, object.VolumeSnapshot.Kind, object.VolumeSnapshot.Plural, true)
+	w.define(object.VolumeSnapshotContent.Group, object.VolumeSnapshotContent.Kind, object.VolumeSnapshotContent.Plural, false)
+	const spaces = 20
+	for i := range spaces {
+		if space := w.space(fmt.Sprintf("data-%02d", i)); i == spaces/2 {
+			w.namespace, w.root = space.Name, space
+		}
+	}
+	for i := 0; !w.full(); i++ {
+		namespace, name := fmt.Sprintf("data-%02d", i%spaces), fmt.Sprintf("db-%05d", i/spaces)
+		if i < spaces {
+			w.add(object.PVC, namespace, name)
+		} else {
+			w.claim(namespace, name)
+		}
+		snap := w.add(object.VolumeSnapshot, namespace, name)
+		snap.Edit().Finalizers = []string{protection + "-as-source-protection", protection + "-bound-protection"}
+		content := w.add(object.VolumeSnapshotContent, "", "snapcontent-"+string(snap.UID))
+		content.Edit().Finalizers = []string{protection + "content-bound-protection"}
+		snap.Edit().Facts = &object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: content.Coordinates()}}}
+		content.Edit().Facts = &object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: snap.Coordinates(), UID: snap.UID}}}
+		switch {
+		case i/spaces%10 == 4:
+			w.end(snap)
+		case i/spaces%10 == 6:
+			w.end(content)
+		}
+		if w.middle == nil && namespace == w.namespace {
+			w.middle = snap
+			w.asked = append(w.asked, content.Ref)
+		}
+	}
+}

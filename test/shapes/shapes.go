@@ -32,6 +32,7 @@ func All() []Shape {
 		{"events", "Events, nine of ten objects", events},
 		{"jobs", "CronJobs, Jobs and their pods, a third of them of one CronJob", jobs},
 		{"storage", "StatefulSets, claims, volumes and their attachments", storage},
+		{"snapshots", "VolumeSnapshots, their contents and claims, a tenth of them being deleted", volumeSnapshots},
 		{"uids", "the same as one-namespace, with uids that are no UUIDs", strangeUIDs},
 		{"metadata", "the same as one-namespace, of whose pods only metadata was seen", metadata},
 		{"listed", "the same as one-namespace, of which Deployments, ReplicaSets and pods were seen and nothing else", listed},

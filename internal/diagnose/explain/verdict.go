@@ -84,13 +84,14 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	if q.health != nil {
 		state = q.health.Controller(from, name).State
 	}
+	paused := finalizer.NewBindings(q.snap).PauseOf(from, nil, name).By
 	e.Verdict, e.Reason = report.Undecidable, string(reason.Undeployed)
 	e.Message = from.FullName() + ", which lists it, is being deleted: "
 	switch {
 	case state == report.FinalizerControllerGone:
 		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and does not run"
-	case finalizer.PauseOf(q.snap, from, nil, name).By != "":
-		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and "+finalizer.PauseOf(q.snap, from, nil, name).By+" pauses that"
+	case paused != "":
+		e.Verdict, e.Message = report.Live, e.Message+by+" would delete it, and "+paused+" pauses that"
 	case slices.ContainsFunc(from.Inventory().Entries, func(at object.InventoryEntry) bool {
 		o := q.snap.ObjectAt(at.Coordinates)
 		return o != nil && finalizer.DeployerOf(from.Ref, name).AwaitsConfirmation(from, o, at)

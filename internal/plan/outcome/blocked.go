@@ -120,8 +120,8 @@ func (j *Judge) blockedByInventory(out *Outcome, o *object.Object) {
 // undeployed returns the objects that a deployer has tried to delete with an object and that still exist
 // in a state.
 func (j *Judge) undeployed(from *object.Object, state func(now *object.Object) bool) (refs []object.Ref) {
-	for _, tr := range j.Tracks.Undeployed() {
-		if by := j.Tracks.Deployer(tr.First); by.Ref == from.Ref && tr.Last != nil && state(tr.Last) {
+	for _, tr := range j.Tracks.Undeployed(from) {
+		if tr.Last != nil && state(tr.Last) {
 			refs = append(refs, tr.First.Ref)
 		}
 	}

@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"iter"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,8 +41,11 @@ type Tracks struct {
 	byUID map[types.UID]*Track
 	seen  int
 	last  *Track
-	// deployers has the objects whose deployers have deleted an object, by its key.
-	deployers map[Key]*object.Object
+	// deployers has the objects whose deployers have deleted an object, by its key. undeployed has the keys of
+	// the deleted objects, by the uid of the one whose deployer has deleted them. A later deployer of an object
+	// replaces an earlier one in deployers alone.
+	deployers  map[Key]*object.Object
+	undeployed map[types.UID][]Key
 }
 
 // NewTracks returns the empty tracks of a new run.
@@ -247,17 +251,21 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 // Undeploying records that the deployer of the object from deletes another one with it.
 func (t *Tracks) Undeploying(from, o *object.Object) {
 	if t.deployers == nil {
-		t.deployers = map[Key]*object.Object{}
+		t.deployers, t.undeployed = map[Key]*object.Object{}, map[types.UID][]Key{}
 	}
-	t.deployers[t.Key(o)] = from
+	key := t.Key(o)
+	t.deployers[key] = from
+	t.undeployed[from.UID] = append(t.undeployed[from.UID], key)
 }
 
-// Undeployed returns the tracks of the objects that deployers have deleted or tried to delete, in no
-// order.
-func (t *Tracks) Undeployed() []*Track {
-	list := make([]*Track, 0, len(t.deployers))
-	for k := range t.deployers {
-		if tr := t.At(k); tr != nil {
+// Undeployed returns the tracks of the objects that the deployer of an object has deleted or tried to delete
+// with it, in the order of their keys.
+func (t *Tracks) Undeployed(from *object.Object) []*Track {
+	keys := slices.Clone(t.undeployed[from.UID])
+	slices.Sort(keys)
+	var list []*Track
+	for _, k := range slices.Compact(keys) { // it may have tried twice
+		if tr := t.At(k); tr != nil && t.deployers[k].Ref == from.Ref {
 			list = append(list, tr)
 		}
 	}
