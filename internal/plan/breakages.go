@@ -44,7 +44,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	if assessment == nil || assessment.Evidence() == nil {
 		return nil, nil
 	}
-	b := &breakages{snap: snap, health: assessment, goes: leaving(p), accounts: recreatedAccounts(p), found: map[breakageKey]bool{}}
+	b := &breakages{snap: snap, health: assessment, goes: leaving(p, false), accounts: recreatedAccounts(p), found: map[breakageKey]bool{}}
 	if len(b.goes)+len(b.accounts) == 0 {
 		return nil, nil
 	}
@@ -65,13 +65,15 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	return b.list, b.unread()
 }
 
-// leaving returns the objects of the account that go, without those that are created again at once.
-func leaving(p *report.Plan) map[object.Coordinates]*report.Consequence {
+// comesBack reports whether an object is created again at once if it goes.
+func comesBack(e *report.Effect) bool { return e.Recreator != "" && e.RecreatedWhen == "" }
+
+// leaving returns the objects of the account that go. again includes those that come back.
+func leaving(p *report.Plan, again bool) map[object.Coordinates]*report.Consequence {
 	goes := map[object.Coordinates]*report.Consequence{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		again := e.Recreator != "" && e.RecreatedWhen == ""
-		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !again {
+		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && (again || !comesBack(e)) {
 			goes[e.Object.Coordinates()] = c
 		}
 	}

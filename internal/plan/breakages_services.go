@@ -164,21 +164,17 @@ func delayRecreation(snap *snapshot.Snapshot, assessment *health.Assessment, p *
 	if assessment == nil || assessment.Evidence() == nil {
 		return
 	}
-	goes, back := map[object.Coordinates]*report.Consequence{}, map[object.Coordinates]*report.Effect{}
+	back := map[object.Coordinates]*report.Effect{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if e.Consequence == nil || e.Consequence.Change != report.ChangeDeleted {
-			continue
-		}
-		goes[e.Object.Coordinates()] = e.Consequence
-		if e.Object.Is(object.Pod) && e.Recreator != "" && e.RecreatedWhen == "" {
+		if e.Object.Is(object.Pod) && comesBack(e) && e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted {
 			back[e.Object.Coordinates()] = e
 		}
 	}
 	if len(back) == 0 {
 		return
 	}
-	b := &breakages{snap: snap, health: assessment, goes: goes}
+	b := &breakages{snap: snap, health: assessment, goes: leaving(p, true)}
 	b.idle = b.idleServices()
 	for n := range assessment.Evidence().Webhooks {
 		h := &assessment.Evidence().Webhooks[n]

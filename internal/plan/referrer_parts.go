@@ -31,7 +31,7 @@ func (r ReferrerParts) add(part health.Part, namespace string) {
 func ReferrerPartsOf(snap *snapshot.Snapshot, p *report.Plan) ReferrerParts {
 	parts := ReferrerParts{}
 	done := map[object.Coordinates]bool{}
-	for _, list := range []map[object.Coordinates]*report.Consequence{leaving(p), recreatedAccounts(p)} {
+	for _, list := range []map[object.Coordinates]*report.Consequence{leaving(p, false), recreatedAccounts(p)} {
 		for at := range list {
 			if at.Name = ""; !done[at] {
 				done[at] = true
