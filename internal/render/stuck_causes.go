@@ -363,9 +363,9 @@ var (
 	healthProofs     = []reason.Code{
 		reason.ControllerPaused,
 		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.ServiceAbsent, reason.NoEndpoints,
-		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.FinalizerControllerRuns,
+		reason.AttachmentSays, reason.BudgetSays, reason.PolicySays, reason.ConditionSays, reason.EventSays, reason.FinalizerControllerRuns,
 		reason.FinalizerControllerSeen, reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent,
-		reason.NodeSays, reason.EventSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights, reason.NotConnected,
+		reason.NodeSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights, reason.NotConnected,
 		reason.MayFromOutside, reason.RightsNotTold, reason.NotRead, reason.LeaseNotFound, reason.TakesLong,
 	}
 )
