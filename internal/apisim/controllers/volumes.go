@@ -245,10 +245,36 @@ func VolumeReclaim() Controller {
 type reclaim struct {
 	identity
 
-	// seen are the claims that existed in an earlier pass. claims is the number of claims in the
+	// seen are the claims that existed before the simulation or in an earlier pass. claims is the number of claims in the
 	// last pass without a wait. As long as it is the same, no claim was deleted.
 	seen   map[types.UID]bool
 	claims int
+}
+
+// Look records the claims of the bound volumes: the collector may delete one before the first pass.
+func (r *reclaim) Look(w World) {
+	r.claims = numberOf(w, object.PVC.GroupResource())
+	there := claimsOf(w)
+	for _, volume := range boundVolumes(w) {
+		if hasClaim(volume, there) {
+			r.seen[volume.Volume().ClaimUID] = true
+		}
+	}
+}
+
+// boundVolumes lists the volumes with a known claim that are bound.
+func boundVolumes(w World) []*object.Object {
+	return objectsThat(w, object.PV.GroupResource(), func(o *object.Object) bool {
+		v := o.Volume()
+		return v != nil && v.Phase == volumeBound && v.ClaimUID != ""
+	})
+}
+
+// hasClaim reports whether the claim of a volume is among those that are there.
+func hasClaim(volume *object.Object, there map[coordinates]*object.Object) bool {
+	facts := volume.Volume()
+	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
+	return claim != nil && claim.UID == facts.ClaimUID
 }
 
 // Step releases the volumes of deleted claims.
@@ -258,20 +284,15 @@ func (r *reclaim) Step(ctx context.Context, w World, send Send) (bool, error) {
 	if n == r.claims {
 		return false, ctx.Err() // no claim was deleted since a pass without work
 	}
-	bound := objectsThat(w, object.PV.GroupResource(), func(o *object.Object) bool {
-		v := o.Volume()
-		return v != nil && v.Phase == volumeBound && v.ClaimUID != ""
-	})
 	there := claimsOf(w)
-	for _, volume := range bound {
+	for _, volume := range boundVolumes(w) {
 		if ctx.Err() != nil {
 			break
 		}
 		facts := volume.Volume()
-		claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
 		switch {
-		case claim != nil && claim.UID == facts.ClaimUID:
-			r.seen[claim.UID] = true
+		case hasClaim(volume, there):
+			r.seen[facts.ClaimUID] = true
 		case r.seen[facts.ClaimUID]:
 			p.reclaim(volume, facts)
 		}
