@@ -154,7 +154,7 @@ func (w *writer) finalizers(p *report.Plan) {
 func finalizerPurpose(s Style, f report.PlannedFinalizer) string {
 	switch {
 	case f.RemovedBy != "":
-		return s.text(f.RemovedBy) + " would remove it, " + s.text(f.When) + ". Without it: " + s.text(f.Without)
+		return s.text(f.RemovedBy) + " would remove it, " + s.text(f.When) + ". Without it: " + cmp.Or(s.text(f.Without), "nothing is lost")
 	case f.Class == "Operator":
 		return "the controller of a kind that this cluster serves would remove it after its own cleanup, which this tool does not know"
 	default:
