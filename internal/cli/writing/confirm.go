@@ -180,26 +180,53 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 		words = append(words, report.ShellWord(a))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
-		value := f.Value.String()
 		_, notOfBackup := f.Annotations[questionFlag]
 		replaced := slices.ContainsFunc(instead, func(flag string) bool { return strings.HasPrefix(flag, "--"+f.Name+"=") })
-		switch {
-		case f.Name == "dry-run", f.Name == "confirm", replaced, notOfBackup, does != c && does.Flag(f.Name) == nil:
-			return
-		case f.Name == "token", f.Name == "password":
-			words = append(words, "--"+f.Name+"=…") // keeps secrets out of logs
+		if f.Name == "dry-run" || f.Name == "confirm" || replaced || notOfBackup || does != c && does.Flag(f.Name) == nil {
 			return
 		}
-		if value == "true" && f.NoOptDefVal == "true" {
-			words = append(words, "--"+f.Name)
-			return
-		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
-		}
-		words = append(words, "--"+f.Name+"="+report.ShellWord(value))
+		words = append(words, flagWords(f)...)
 	})
 	return strings.Join(append(words, instead...), " ")
+}
+
+// flagWords returns a flag with its value, as it is typed. A flag that does not split its value at
+// commas, such as --as-group, is repeated.
+func flagWords(f *pflag.Flag) []string {
+	name, values := "--"+f.Name, []string{f.Value.String()}
+	switch list, several := f.Value.(pflag.SliceValue); {
+	case f.Name == "token", f.Name == "password":
+		return []string{name + "=…"} // keeps secrets out of logs
+	case values[0] == "true" && f.NoOptDefVal == "true":
+		return []string{name}
+	case several && f.Value.Type() == "stringArray":
+		values = list.GetSlice()
+	case several:
+		values[0] = strings.Join(list.GetSlice(), ",")
+	}
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = name + "=" + report.ShellWord(value)
+	}
+	return words
+}
+
+// connectionFlags are the flags of kubectl that choose a cluster and a user.
+var connectionFlags = []string{
+	"as", "as-group", "as-uid", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "cluster", "context",
+	"insecure-skip-tls-verify", "kubeconfig", "password", "proxy-url", "server", "tls-server-name", "token", "user", "username",
+}
+
+// undoCommand returns the command that undoes a run, on the same cluster and as the same user. name is
+// that of its backup.
+func undoCommand(c *cobra.Command, name string) string {
+	words := []string{"kubectl gc undo", report.ShellWord(name)}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(connectionFlags, f.Name) {
+			words = append(words, flagWords(f)...)
+		}
+	})
+	return strings.Join(words, " ")
 }
 
 // questionFlag marks flags that select what to put into a backup, and do not apply to the undo of

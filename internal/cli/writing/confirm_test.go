@@ -119,3 +119,26 @@ func TestConfirmRefusesWords(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoCommand: the command that undoes a run is for the same cluster and user, and repeats what does not
+// split at commas.
+func TestUndoCommand(t *testing.T) {
+	var groups, unlock []string
+	c := &cobra.Command{Use: "delete"}
+	f := c.Flags()
+	for _, name := range []string{"context", "token", "namespace"} {
+		f.String(name, "", "")
+	}
+	f.Bool("insecure-skip-tls-verify", false, "")
+	f.StringArrayVar(&groups, "as-group", nil, "")
+	f.StringSliceVar(&unlock, "unlock", nil, "")
+	if err := f.Parse(strings.Fields("--context=prod --as-group=a,b --as-group=c --token=x --insecure-skip-tls-verify --unlock=crd,pvc --namespace=shop")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := undoCommand(c, "20260302T090000Z-aaaa"), "kubectl gc undo 20260302T090000Z-aaaa --as-group=a,b --as-group=c --context=prod --insecure-skip-tls-verify --token=…"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got, want := strings.Join(flagWords(f.Lookup("unlock")), " "), "--unlock=crd,pvc"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -234,7 +234,7 @@ func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericioo
 		return &command.Exit{Code: command.Partial, Message: failed.Error()}
 	}
 	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoText != "" {
-		fmt.Fprintln(streams.ErrOut, w.undoText+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
+		fmt.Fprintln(streams.ErrOut, w.undoText+undoCommand(c, w.backup.NameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*command.Exit](verdict); ok && o.AsText() {
