@@ -18,8 +18,6 @@ type store struct {
 	mark    *mark
 	shelves []*shelf
 	index   map[schema.GroupResource]int
-	// trails has one trail per shelf.
-	trails []trail
 	// odd are the removed objects with impossible names, which a foreign dump can contain. A later
 	// request for one of them gets NotFound, not the answer for another path.
 	odd map[oddPlace]bool
@@ -28,19 +26,6 @@ type store struct {
 type oddPlace struct {
 	shelf           int
 	namespace, name string
-}
-
-// trail predicts the index of the next lookup in a bucket. Mostly it is the same one, because an
-// object that was read is written next. If the last two steps were equal, it may also be one step
-// further: after 4, 6 and 8, the candidates are 8 and 10.
-type trail struct {
-	at, step int
-	steady   bool
-}
-
-func (t *trail) moveTo(at int) {
-	step := at - t.at
-	t.at, t.step, t.steady = at, step, step == t.step
 }
 
 // mark identifies a store by its address, so it must not have size zero.
@@ -63,11 +48,11 @@ func newStore() store {
 func (st *store) share() store {
 	for _, sh := range st.shelves {
 		for _, b := range sh.namespaces {
-			b.index()
+			b.index() // so that concurrent lookups don't modify it
 		}
 	}
 	st.mark = &mark{}
-	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), trails: slices.Clone(st.trails), odd: maps.Clone(st.odd)}
+	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), odd: maps.Clone(st.odd)}
 }
 
 // shelfOf returns the index of the resource's shelf and creates the shelf if necessary.
@@ -76,7 +61,6 @@ func (st *store) shelfOf(gr schema.GroupResource) int {
 	if !ok {
 		i = len(st.shelves)
 		st.shelves = append(st.shelves, &shelf{mark: st.mark, resource: gr, namespaces: map[string]*bucket{}})
-		st.trails = append(st.trails, trail{})
 		st.index[gr] = i
 	}
 	return i
@@ -88,22 +72,21 @@ func (st *store) find(shelf int, namespace, name string) *object.Object {
 	if b == nil {
 		return nil
 	}
-	i, ok := b.placeOf(name, &st.trails[shelf])
-	if !ok {
-		return nil
+	if i, ok := b.index()[name]; ok {
+		return b.list[i]
 	}
-	return b.list[i]
+	return nil
 }
 
 // put stores an object under its name. size is the expected number of objects in the bucket, 0 if
 // unknown.
 func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
-	st.bucket(shelf, namespace, size).put(o, &st.trails[shelf])
+	st.bucket(shelf, namespace, size).put(o)
 }
 
 // drop removes the object with a name.
 func (st *store) drop(shelf int, namespace, name string) {
-	st.bucket(shelf, namespace, 0).drop(name, &st.trails[shelf])
+	st.bucket(shelf, namespace, 0).drop(name)
 	if !object.IsPossibleName(name) {
 		if st.odd == nil {
 			st.odd = map[oddPlace]bool{}
@@ -172,12 +155,8 @@ func (st *store) in(shelf int, namespace string) []*object.Object {
 type bucket struct {
 	mark *mark
 	list []*object.Object
-	// places maps a name to its index in list. It is built on first need, and noted is true then:
-	// while list is sorted by name, has no gaps and few names were looked up, a binary search is
-	// enough. asked counts the searches before that.
-	places object.Index
-	noted  bool
-	asked  int
+	// places maps a name to its index in list; nil until a name is looked up.
+	places map[string]int
 	// dropped is the number of nil entries in list, which are left by drop.
 	dropped int
 	// unsorted is true if list is not in the order of names.
@@ -188,88 +167,35 @@ func newBucket(m *mark, size int) *bucket {
 	return &bucket{mark: m, list: make([]*object.Object, 0, size)}
 }
 
-// clone returns a copy of the bucket for another store. A shared bucket is always indexed, so that
-// concurrent lookups don't modify it.
+// clone returns a copy of the bucket for another store.
 func (b *bucket) clone(m *mark) *bucket {
 	c := *b
-	c.mark, c.places, c.list = m, b.places.Clone(), slices.Clone(b.list)
+	c.mark, c.places, c.list = m, maps.Clone(b.places), slices.Clone(b.list)
 	return &c
 }
 
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// placeOf returns the index of the named object in list. It first tries the indexes that the trail
-// predicts.
-func (b *bucket) placeOf(name string, t *trail) (int, bool) {
-	if b.has(t.at, name) {
-		return t.at, true
-	}
-	if t.steady && b.has(t.at+t.step, name) {
-		t.moveTo(t.at + t.step)
-		return t.at, true
-	}
-	i, ok := b.search(name)
-	if ok {
-		t.moveTo(i)
-	}
-	return i, ok
-}
-
-func (b *bucket) has(i int, name string) bool {
-	return uint(i) < uint(len(b.list)) && b.list[i] != nil && b.list[i].Name == name
-}
-
-// search returns the index of the named object in list. The first few calls use binary search; then
-// one builds places.
-func (b *bucket) search(name string) (int, bool) {
-	const few = 16
-	if !b.noted {
-		if b.asked++; b.asked > len(b.list)/few || b.dropped > 0 {
-			b.index()
+// index returns places and builds it if necessary.
+func (b *bucket) index() map[string]int {
+	if b.places == nil {
+		b.places = make(map[string]int, len(b.list))
+		for i, o := range b.list {
+			b.places[o.Name] = i
 		}
 	}
-	if b.noted {
-		i, ok := b.places.Find(name, b.nameAt)
-		return int(i), ok
-	}
-	return slices.BinarySearchFunc(b.list, name, func(o *object.Object, name string) int { return strings.Compare(o.Name, name) })
-}
-
-// nameAt returns the name of the object at index i, for the index. A dropped entry has an
-// impossible name.
-func (b *bucket) nameAt(i uint32) string {
-	if b.list[i] == nil {
-		return impossibleName
-	}
-	return b.list[i].Name
-}
-
-// impossibleName is an impossible name, since it is not UTF-8. It takes the place of dropped entries.
-const impossibleName = "\xff"
-
-// index builds places unless it exists.
-func (b *bucket) index() {
-	if b.noted {
-		return
-	}
-	b.noted, b.places = true, object.SizedIndex(cap(b.list))
-	for i, o := range b.list {
-		if o != nil {
-			b.places.Put(o.Name, uint32(i), b.nameAt)
-		}
-	}
+	return b.places
 }
 
 // put adds an object, or replaces the one with its name.
-func (b *bucket) put(o *object.Object, t *trail) {
+func (b *bucket) put(o *object.Object) {
 	n := len(b.list)
-	if !b.noted && (n == 0 || b.list[n-1] != nil && b.list[n-1].Name < o.Name) {
+	if b.places == nil && (n == 0 || b.list[n-1].Name < o.Name) {
 		b.list = append(b.list, o)
 		return
 	}
-	b.index()
-	if i, ok := b.placeOf(o.Name, t); ok {
+	if i, ok := b.index()[o.Name]; ok {
 		b.list[i] = o
 		return
 	}
@@ -277,15 +203,16 @@ func (b *bucket) put(o *object.Object, t *trail) {
 		b.unsorted = b.list[n-1] == nil || b.list[n-1].Name > o.Name
 	}
 	b.list = append(b.list, o)
-	b.places.Put(o.Name, uint32(n), b.nameAt)
+	b.places[o.Name] = n
 }
 
-// drop removes the named object. Its name stays in places until close runs.
-func (b *bucket) drop(name string, t *trail) {
-	i, ok := b.placeOf(name, t)
+// drop removes the named object.
+func (b *bucket) drop(name string) {
+	i, ok := b.index()[name]
 	if !ok {
 		return
 	}
+	delete(b.places, name)
 	b.list[i] = nil
 	if b.dropped++; b.dropped > len(b.list)/2 {
 		b.close()
@@ -295,21 +222,15 @@ func (b *bucket) drop(name string, t *trail) {
 // close removes the nil entries from list. It takes time linear in the list, and drop calls it once
 // more than half of the entries are nil.
 func (b *bucket) close() {
-	const gone = ^uint32(0)
-	moved := make([]uint32, len(b.list))
 	kept := b.list[:0]
-	for i, o := range b.list {
-		moved[i] = gone
+	for _, o := range b.list {
 		if o != nil {
-			moved[i] = uint32(len(kept))
+			b.places[o.Name] = len(kept)
 			kept = append(kept, o)
 		}
 	}
 	clear(b.list[len(kept):])
 	b.list, b.dropped = kept, 0
-	if b.noted {
-		b.places.Renumber(len(kept), func(i uint32) (uint32, bool) { return moved[i], moved[i] != gone })
-	}
 }
 
 // matching appends the matching objects to list, sorted by name. A nil bucket is empty.

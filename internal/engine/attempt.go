@@ -108,11 +108,7 @@ func (c *Collector) queueOrphan(id graph.ID) {
 // returns false, and uses up the entry, if the node needs no attempt any more.
 func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	q := c.queue(w)
-	if i == 0 {
-		c.ahead.next(c.graph, q.waiting())
-	}
 	id := q.take(i)
-	c.handedOut = id
 	if len(c.alternates) > 0 {
 		delete(c.alternates, id)
 	}
@@ -361,23 +357,3 @@ func (p Positions) Has(i int) bool {
 
 // Empty reports whether the set is empty.
 func (p Positions) Empty() bool { return p.first == 0 && p.rest == nil }
-
-// lookahead touches the next nodes of the queue in batches, as a prefetch. In a graph of a million
-// nodes most of an attempt's memory is in no CPU cache. One after the other, each miss stalls; in a
-// batch, the misses overlap.
-type lookahead struct {
-	// left is the number of prefetched nodes that were not returned yet.
-	left int
-	// seen keeps the compiler from removing the reads.
-	seen int
-}
-
-// next prefetches the next batch if the last one is used up. It must be called before the first
-// waiting node is taken.
-func (l *lookahead) next(g *graph.Graph, waiting []graph.ID) {
-	if l.left == 0 {
-		l.left = min(len(waiting), graph.LookedAt)
-		l.seen += g.Look(waiting[:l.left])
-	}
-	l.left--
-}

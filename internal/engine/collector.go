@@ -31,9 +31,6 @@ type Collector struct {
 	// alternates are nodes that got another identity after one was found absent, and that were not
 	// attempted under it yet.
 	alternates map[graph.ID]bool
-	// handedOut is the node of the last attempt. The next event is mostly about it.
-	handedOut graph.ID
-	ahead     lookahead
 	// underWay is the number of attempts that were started and are not settled.
 	underWay int
 

@@ -14,7 +14,7 @@ import (
 // processTransitions, identityFromEvent.
 // Rule: spec §3.5.
 func (c *Collector) Observe(e object.Event) {
-	id, known := c.graph.FindNear(e.Object.UID, c.handedOut)
+	id, known := c.graph.Find(e.Object.UID)
 	if known && c.graph.Virtual(id) {
 		id = c.firstSight(id, e.Object.Ref)
 	}

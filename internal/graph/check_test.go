@@ -17,18 +17,18 @@ func TestCheckFindsDamage(t *testing.T) {
 	}{
 		{"none", func(*Graph, ID, ID, ID) {}, ""},
 		{"filed under another uid", func(g *Graph, a, _, _ ID) {
-			g.byUID.Take("a", g.uidOf)
-			g.byUID.Put("x", uint32(a), g.uidOf)
+			delete(g.byUID, "a")
+			g.byUID["x"] = a
 		}, "is not filed under its uid"},
-		{"filed as another node", func(g *Graph, _, b, _ ID) { g.byUID.Put("a", uint32(b), g.uidOf) }, "is not filed under its uid"},
-		{"filed twice", func(g *Graph, a, _, _ ID) { g.byUID.Put("x", uint32(a), g.uidOf) }, "3 nodes, and 4 of them are filed"},
+		{"filed as another node", func(g *Graph, _, b, _ ID) { g.byUID["a"] = b }, "is not filed under its uid"},
+		{"filed twice", func(g *Graph, a, _, _ ID) { g.byUID["x"] = a }, "3 nodes, and 4 of them are filed"},
 		{"virtual with owners", func(g *Graph, _, b, _ ID) { g.node(b).flags |= virtual }, "is virtual and has owners or is being deleted"},
 		{"virtual and being deleted", func(g *Graph, a, _, _ ID) { g.node(a).flags |= virtual | beingDeleted }, "is virtual and has owners or is being deleted"},
 		{"a link of another owner", func(g *Graph, a, _, c ID) { g.links.at(g.node(a).firstDependent).owner = c }, "a broken list of dependents"},
 		{"a broken chain", func(g *Graph, a, _, _ ID) { g.links.at(g.node(a).lastDependent).previous = 0 }, "a broken list of dependents"},
 		{"a dependent that is gone", func(g *Graph, _, b, _ ID) {
 			g.node(b).flags &^= present
-			g.byUID.Take("b", g.uidOf)
+			delete(g.byUID, "b")
 		}, "which is not in the graph"},
 		{"no reference", func(g *Graph, _, b, _ ID) { g.node(b).object = named("b") }, "which does not refer to it"},
 		{"a wrong count on the link", func(g *Graph, _, b, _ ID) { g.node(b).object = named("b", blockingTo("a")) }, "wrong count of blocking references"},
@@ -47,7 +47,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"a link that only the owner knows", func(g *Graph, _, b, _ ID) { g.node(b).firstOwner = 0 }, "which does not know of it"},
 		{"a link to an owner that is gone", func(g *Graph, a, _, _ ID) {
 			g.node(a).flags &^= present
-			g.byUID.Take("a", g.uidOf)
+			delete(g.byUID, "a")
 		}, "a broken list of owners"},
 		{"a link that only the dependent knows", func(g *Graph, a, b, _ ID) {
 			i := g.links.take()

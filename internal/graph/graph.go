@@ -8,37 +8,25 @@ import (
 
 // Graph is a set of nodes with links from dependents to owners. Create it with New.
 type Graph struct {
-	byUID object.Index
+	byUID map[types.UID]ID
 	nodes slab[node]
 	links slab[link]
 }
 
 // New returns an empty graph.
-func New() *Graph { return &Graph{} }
+func New() *Graph { return WithCapacity(0) }
 
 // WithCapacity returns an empty graph with preallocated memory for n nodes.
-func WithCapacity(n int) *Graph { return &Graph{byUID: object.SizedIndex(n)} }
+func WithCapacity(n int) *Graph { return &Graph{byUID: make(map[types.UID]ID, n)} }
 
 // Len returns the number of nodes in the graph.
-func (g *Graph) Len() int { return g.byUID.Len() }
+func (g *Graph) Len() int { return len(g.byUID) }
 
 // Find returns the node with the UID.
 func (g *Graph) Find(uid types.UID) (ID, bool) {
-	n, ok := g.byUID.Find(string(uid), g.uidOf)
-	return ID(n), ok
+	id, ok := g.byUID[uid]
+	return id, ok
 }
-
-// FindNear is Find, but first tries the node near, as a likely result. near need not be in the
-// graph.
-func (g *Graph) FindNear(uid types.UID, near ID) (ID, bool) {
-	if near != 0 && g.Present(near) && g.node(near).object.UID == uid {
-		return near, true
-	}
-	return g.Find(uid)
-}
-
-// uidOf returns the UID of a node, for the index.
-func (g *Graph) uidOf(n uint32) string { return string(g.nodes.at(n).object.UID) }
 
 // Add adds an observed object. The UID must not be in the graph. The references are not linked yet:
 // the caller links them afterwards, so that a node may refer to itself.
@@ -61,7 +49,7 @@ func (g *Graph) AddVirtual(identity object.Ref) ID {
 func (g *Graph) put(n node) ID {
 	id := ID(g.nodes.take())
 	*g.node(id) = n
-	g.byUID.Put(string(n.object.UID), uint32(id), g.uidOf)
+	g.byUID[n.object.UID] = id
 	return id
 }
 
@@ -170,7 +158,7 @@ func (g *Graph) Remove(id ID) {
 		g.Unlink(g.links.at(n.firstDependent).dependent, id)
 	}
 	n.flags &^= present
-	g.byUID.Take(string(n.object.UID), g.uidOf)
+	delete(g.byUID, n.object.UID)
 }
 
 // Replace replaces a node by one with another identity and the same UID, flags, owners and
@@ -194,7 +182,7 @@ func (g *Graph) Replace(id ID, identity object.Ref) ID {
 	}
 	old.firstDependent, old.lastDependent, old.firstOwner, old.dependents, old.blocking = 0, 0, 0, 0, 0
 	old.flags &^= present
-	g.byUID.Put(string(identity.UID), uint32(fresh), g.uidOf)
+	g.byUID[identity.UID] = fresh
 	return fresh
 }
 
@@ -249,33 +237,4 @@ func (s *slab[T]) release(i uint32) {
 	var zero T
 	*s.at(i) = zero
 	s.free = append(s.free, i)
-}
-
-// LookedAt is the maximum number of nodes for Look.
-const LookedAt = 16
-
-// Look prefetches the memory of up to LookedAt nodes that an attempt will read. It performs each
-// step for all nodes before the next step, so that the cache misses overlap. It returns a number
-// that depends on all of this memory, so that the compiler keeps the reads.
-func (g *Graph) Look(ids []ID) int {
-	var objects [LookedAt]*object.Object
-	var links [LookedAt]uint32
-	for i, id := range ids {
-		n := g.node(id)
-		objects[i], links[i] = n.object, n.firstOwner
-	}
-	sum := 0
-	for i, o := range objects[:len(ids)] {
-		sum += len(o.Owners) + len(o.Name)
-		if l := links[i]; l != 0 {
-			sum += int(g.links.at(l).next)
-		}
-	}
-	for _, o := range objects[:len(ids)] {
-		if len(o.Owners) > 0 {
-			sum += len(o.Owners[0].UID)
-		}
-		sum += g.byUID.Look(string(o.UID))
-	}
-	return sum
 }

@@ -185,11 +185,6 @@ func (m *model) agree(t *rapid.T) {
 		if got != wanted {
 			t.Fatalf("node %d:\n got %s\nwant %s", id, got, wanted)
 		}
-		for _, near := range append(append(m.ids(), m.gone...), 0) {
-			if found, ok := m.g.FindNear(n.identity.UID, near); found != id || !ok {
-				t.Fatalf("found %d, %v near %d, want %d", found, ok, near, id)
-			}
-		}
 	}
 	for _, id := range m.gone {
 		if m.g.Present(id) || m.g.DependentCount(id) != 0 {
