@@ -10,7 +10,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
@@ -24,7 +23,7 @@ import (
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
 		from    = source.New(config)
-		out     = output.Output{Own: output.MarkdownFormat}
+		out     = command.Output{Own: command.MarkdownFormat}
 		in      source.Namespaces
 		without string
 		fields  bool
@@ -75,13 +74,13 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 					return err
 				}
 			}
-			judging := output.BeginStage(c, streams.ErrOut, "judging references")
+			judging := command.BeginStage(c, streams.ErrOut, "judging references")
 			d, err := diagnose.Check(c.Context(), snap, in.One, around)
 			judging.End()
 			if err != nil {
 				return err
 			}
-			if err := out.Show(c, streams.Out, d, output.As(render.DiagnosisTable, d), output.Markdown(render.DiagnosisMarkdown, d)); err != nil {
+			if err := out.Show(c, streams.Out, d, command.As(render.DiagnosisTable, d), command.Markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
 			}
 			return out.Verdict(d.Summary.Errors > 0, d.Complete)

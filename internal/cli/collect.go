@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
@@ -28,7 +27,7 @@ import (
 type collection struct {
 	streams    genericiooptions.IOStreams
 	from       source.Source
-	output     output.Output
+	output     command.Output
 	fail       failOn
 	writing    writing.Writing
 	namespaces source.Namespaces
@@ -40,7 +39,7 @@ type collection struct {
 }
 
 func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	l := &collection{streams: streams, from: source.New(config), output: output.Output{Own: output.PlanFormats}}
+	l := &collection{streams: streams, from: source.New(config), output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "collect (-n NAMESPACE | -A | --from DUMP)",
 		Short: "Delete what is garbage; of a dump, show what would go",
@@ -120,7 +119,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		targets.NoteNamespace(l.streams.ErrOut, w.Snapshot, name)
 	}
 	options.Guards = l.writing.Guards()
-	simulating := output.BeginStage(c, l.streams.ErrOut, "simulating the garbage collector")
+	simulating := command.BeginStage(c, l.streams.ErrOut, "simulating the garbage collector")
 	result, err := w.Plan(c.Context(), plan.CollectSeed(), options, nil)
 	simulating.End()
 	if err != nil {

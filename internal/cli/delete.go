@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
@@ -31,7 +30,7 @@ type deletion struct {
 	streams      genericiooptions.IOStreams
 	source       source.Source
 	targets      targets.Targets
-	output       output.Output
+	output       command.Output
 	writing      writing.Writing
 	asked        deleteRequest
 	steps, reads bool
@@ -92,7 +91,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *deletion {
 	return &deletion{
-		streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: output.Output{Own: output.PlanFormats},
+		streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: command.Output{Own: command.PlanFormats},
 	}
 }
 
@@ -319,7 +318,7 @@ func (d *deletion) plan(c *cobra.Command, args []string) (of source.World, resul
 		if o.Explore > 0 {
 			stage += fmt.Sprintf(", and %d other schedules", o.Explore)
 		}
-		defer output.BeginStage(c, d.streams.ErrOut, stage).End()
+		defer command.BeginStage(c, d.streams.ErrOut, stage).End()
 		of = w
 		o.OnlyNear = w.IsCluster()
 		rest := ""

@@ -23,7 +23,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -39,7 +38,7 @@ const defaultPatience = 20 * time.Minute
 type doctorCommand struct {
 	streams        genericiooptions.IOStreams
 	source         source.Source
-	output         output.Output
+	output         command.Output
 	graph          graphSource
 	before         []string
 	beforeAt       string
@@ -94,7 +93,7 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := d.output.Show(c, d.streams.Out, checkup, output.As(render.CheckupText, checkup)); err != nil {
+	if err := d.output.Show(c, d.streams.Out, checkup, command.As(render.CheckupText, checkup)); err != nil {
 		return err
 	}
 	return d.output.Verdict(checkup.Summary.Errors > 0, checkup.Complete)
@@ -157,7 +156,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if live {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
-	defer output.BeginStage(c, d.streams.ErrOut, "examining the garbage collector").End()
+	defer command.BeginStage(c, d.streams.ErrOut, "examining the garbage collector").End()
 	return examined(ctx, w, o)
 }
 

@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
@@ -31,12 +30,12 @@ type explanation struct {
 	streams genericiooptions.IOStreams
 	source  source.Source
 	targets targets.Targets
-	output  output.Output
+	output  command.Output
 	options explain.Options
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &explanation{streams: streams, source: source.New(config), output: output.Output{Own: output.PlanFormats}}
+	k := &explanation{streams: streams, source: source.New(config), output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:     "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Aliases: []string{"why"},
@@ -108,7 +107,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	if of.Client != nil {
 		addEvents(c.Context(), of.Client, e)
 	}
-	err = k.output.Show(c, k.streams.Out, e, output.As(render.ExplanationText, e), output.Drawn(output.ExplanationDrawing(c.Context(), of.Snapshot, e)), output.Markdown(render.ExplanationMarkdown, e))
+	err = k.output.Show(c, k.streams.Out, e, command.As(render.ExplanationText, e), command.Drawn(command.ExplanationDrawing(c.Context(), of.Snapshot, e)), command.Markdown(render.ExplanationMarkdown, e))
 	if err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // insufficient.
 func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *reach.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now := w.TakenAt()
-	defer output.BeginStage(c, k.streams.ErrOut, "explaining "+ref.ShortName()).End()
+	defer command.BeginStage(c, k.streams.ErrOut, "explaining "+ref.ShortName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
@@ -242,7 +241,7 @@ func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNa
 	if slices.Contains(k.output.Own, k.output.Format) {
 		return true, fmt.Errorf("%s is gone, and -o %s shows what is there: leave it out, or give -o json", render.Escape(d.Targets[0].ShortName()), k.output.Format)
 	}
-	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d)); err != nil {
+	if err := k.output.Show(c, k.streams.Out, d, command.As(render.LostText, d)); err != nil {
 		return true, err
 	}
 	return true, k.output.UnlessComplete(d.Complete)

@@ -10,7 +10,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
@@ -29,7 +28,7 @@ type graphCommand struct {
 	streams                   genericiooptions.IOStreams
 	source                    source.Source
 	targets                   targets.Targets
-	output                    output.Output
+	output                    command.Output
 	owners, dependents, whole bool
 	depth                     int
 	upstream, uses            bool
@@ -40,7 +39,7 @@ type graphCommand struct {
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	g := &graphCommand{streams: streams, source: source.New(config), output: output.Output{Own: append([]string{"tree", "dot"}, output.DrawnFormats...)}}
+	g := &graphCommand{streams: streams, source: source.New(config), output: command.Output{Own: append([]string{"tree", "dot"}, command.DrawnFormats...)}}
 	c := &cobra.Command{
 		Use:     "graph [TYPE NAME | TYPE/NAME] [-n NAMESPACE | -A] [--from DUMP]",
 		Aliases: []string{"tree"},
@@ -146,7 +145,7 @@ func (g *graphCommand) directions() []graph.Direction {
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
 	var doc *report.Graph
 	of := func(w source.World, part *reach.OneNamespace) (rest string, err error) {
-		defer output.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
+		defer command.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
 		g.cluster, g.seen = w.Client, w.Snapshot
 		if g.uses {
 			around, err := w.Assess(c.Context(), kube.Reach{Referrers: plan.AllReferrerParts(w.Snapshot, "")})
@@ -190,9 +189,9 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
-	dot := output.As(render.GraphDOT, doc)
+	dot := command.As(render.GraphDOT, doc)
 	if g.upstream {
-		dot = output.As(render.UpstreamDOT, doc)
+		dot = command.As(render.UpstreamDOT, doc)
 	}
 	tree := func(out io.Writer, s render.Style) error {
 		printed, err := g.printed(c, doc)
@@ -201,7 +200,7 @@ func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
 		}
 		return render.GraphTree(out, s, render.Tree{Graph: doc, Printed: printed})
 	}
-	return g.output.Show(c, g.streams.Out, doc, tree, output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
+	return g.output.Show(c, g.streams.Out, doc, tree, command.Formats{"dot": dot}, command.Drawn(command.GraphDrawing(doc)))
 }
 
 // printed returns the columns that the cluster prints for the objects of a tree, for text output.
@@ -210,7 +209,7 @@ func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.U
 	if g.cluster == nil {
 		return nil, nil
 	}
-	defer output.BeginStage(c, g.streams.ErrOut, "asking what is ready").End()
+	defer command.BeginStage(c, g.streams.ErrOut, "asking what is ready").End()
 	var refs []object.Ref
 	for i := range doc.Nodes {
 		if ref := doc.Nodes[i].Ref; doc.Nodes[i].Observed && !ref.IsEvent() && !ref.Generated() {

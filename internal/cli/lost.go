@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -28,11 +27,11 @@ import (
 type lostCommand struct {
 	pastQuestion
 	source source.Source
-	output output.Output
+	output command.Output
 }
 
 func newLost(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &lostCommand{pastQuestion: pastQuestion{streams: streams}, source: source.New(config), output: output.Output{Own: []string{"html"}}}
+	k := &lostCommand{pastQuestion: pastQuestion{streams: streams}, source: source.New(config), output: command.Output{Own: []string{"html"}}}
 	c := &cobra.Command{
 		Use:   "lost [TYPE NAME… | TYPE/NAME…] [-n NAMESPACE | -A] [--since DURATION]",
 		Short: "Say what was deleted in the last minutes, and which delete took it",
@@ -104,7 +103,7 @@ func (k *lostCommand) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	d := past.LostDocument(a, q)
-	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d), output.Timeline(d)); err != nil {
+	if err := k.output.Show(c, k.streams.Out, d, command.As(render.LostText, d), command.Timeline(d)); err != nil {
 		return err
 	}
 	return k.output.UnlessComplete(d.Complete)
@@ -182,7 +181,7 @@ func (b *pastQuestion) question(record *source.Record, named *lostNames) (q past
 
 // read reads the past from a record.
 func (b *pastQuestion) read(c *cobra.Command, record past.Source, namespaces []string) (*past.Record, error) {
-	s := output.BeginStage(c, b.streams.ErrOut, "reading the history of the cluster")
+	s := command.BeginStage(c, b.streams.ErrOut, "reading the history of the cluster")
 	defer s.End()
 	return record.Past(c.Context(), past.Window{
 		Since: int64(b.since / time.Second), SinceRevision: b.sinceRevision, Namespaces: namespaces,

@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -28,7 +27,7 @@ type rbac struct {
 	from           []string
 	command, mode  string
 	leaseNamespace string
-	output         output.Output
+	output         command.Output
 	kinds          bool
 	owners         bool
 }

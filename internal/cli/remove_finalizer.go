@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
@@ -31,7 +30,7 @@ type removal struct {
 	streams               genericiooptions.IOStreams
 	source                source.Source
 	targets               targets.Targets
-	output                output.Output
+	output                command.Output
 	writing               writing.Writing
 	allow                 finalizer.Allow
 	steps                 bool
@@ -40,7 +39,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: output.Output{Own: output.PlanFormats}}
+	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME… | TYPE NAME… | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -266,7 +265,7 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 		}
 		refusals = append(refusals, in.Judge(o, asked, r.allow)...)
 	}
-	defer output.BeginStage(c, r.streams.ErrOut, "simulating the removal").End()
+	defer command.BeginStage(c, r.streams.ErrOut, "simulating the removal").End()
 	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
 		Explore: plan.Usual, Seed: usualSeed, Record: plan.RecordOf(r.steps || r.output.PlaysSteps(), false), OnlyNear: w.IsCluster(), Guards: r.writing.Guards(),
 	}, nil)

@@ -7,7 +7,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
@@ -17,7 +16,7 @@ import (
 func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
 		from    = source.New(config)
-		out     = output.Output{Own: output.MarkdownFormat}
+		out     = command.Output{Own: command.MarkdownFormat}
 		options risk.Options
 		in      source.Namespaces
 	)
@@ -53,13 +52,13 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 				return err
 			}
 			targets.NoteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
-			ranking := output.BeginStage(c, streams.ErrOut, "simulating the delete of each object")
+			ranking := command.BeginStage(c, streams.ErrOut, "simulating the delete of each object")
 			r, err := risk.Rank(c.Context(), w.Snapshot, options)
 			ranking.End()
 			if err != nil {
 				return err
 			}
-			if err := out.Show(c, streams.Out, r, output.As(render.RiskTable, r), output.Markdown(render.RiskMarkdown, r)); err != nil {
+			if err := out.Show(c, streams.Out, r, command.As(render.RiskTable, r), command.Markdown(render.RiskMarkdown, r)); err != nil {
 				return err
 			}
 			return out.UnlessComplete(r.Complete)

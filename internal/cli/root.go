@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -29,7 +28,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	}
 	root := NewCommand(displayName(args[0]), streams)
 	root.SetArgs(typed)
-	ctx, doing := output.Recorded(ctx)
+	ctx, doing := command.Recorded(ctx)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return command.OK
@@ -77,7 +76,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	config := source.NewConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
-	output.AddProgressFlag(root.PersistentFlags())
+	command.AddProgressFlag(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
 	root.Version = command.Version()
 	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")

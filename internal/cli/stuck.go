@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
@@ -26,12 +25,12 @@ type stuckCommand struct {
 	streams genericiooptions.IOStreams
 	source  source.Source
 	targets targets.Targets
-	output  output.Output
+	output  command.Output
 	watch   bool
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &stuckCommand{streams: streams, source: source.New(config), output: output.Output{Own: output.MarkdownFormat}}
+	k := &stuckCommand{streams: streams, source: source.New(config), output: command.Output{Own: command.MarkdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-l SELECTOR] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would release it",
@@ -136,7 +135,7 @@ func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string)
 	if err != nil {
 		return nil, err
 	}
-	defer output.BeginStage(c, k.streams.ErrOut, "following what everything waits for").End()
+	defer command.BeginStage(c, k.streams.ErrOut, "following what everything waits for").End()
 	seen, err := w.Evidence(c.Context(), q.Objects, q.AsksDrains())
 	if err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) erro
 }
 
 func (k *stuckCommand) show(c *cobra.Command, d *report.Diagnosis) error {
-	return k.output.Show(c, k.streams.Out, d, output.As(render.StuckText, d), output.Markdown(render.StuckMarkdown, d))
+	return k.output.Show(c, k.streams.Out, d, command.As(render.StuckText, d), command.Markdown(render.StuckMarkdown, d))
 }
 
 func (k *stuckCommand) verdict(d *report.Diagnosis) error {

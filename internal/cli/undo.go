@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -31,7 +30,7 @@ type undoing struct {
 	pastQuestion
 	lost        bool
 	source      source.Source
-	output      output.Output
+	output      command.Output
 	confirm     writing.Confirm
 	backups     writing.BackupDir
 	list        bool
@@ -313,11 +312,11 @@ func (u *undoing) showPlan(c *cobra.Command, document *report.Undo) error {
 	}
 	o := u.output
 	o.Format = ""
-	return o.Show(c, u.streams.ErrOut, document, output.As(render.UndoText, document))
+	return o.Show(c, u.streams.ErrOut, document, command.As(render.UndoText, document))
 }
 
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
-	return u.output.Show(c, u.streams.Out, document, output.As(render.UndoText, document))
+	return u.output.Show(c, u.streams.Out, document, command.As(render.UndoText, document))
 }
 
 // asked returns the question for the confirmation.

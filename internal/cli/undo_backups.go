@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -91,7 +90,7 @@ func (u *undoing) showList(c *cobra.Command) error {
 	for i := range found {
 		list.Backups[i] = backupOf(&found[i])
 	}
-	return u.output.Show(c, u.streams.Out, list, output.As(render.BackupsText, list))
+	return u.output.Show(c, u.streams.Out, list, command.As(render.BackupsText, list))
 }
 
 // backupOf converts a backup to its report.

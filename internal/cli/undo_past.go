@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -214,7 +213,7 @@ func (k *undoOfPast) restore(l backup.Losses, later *report.LaterUndo) (done boo
 
 // keep makes a backup of losses.
 func (k *undoOfPast) keep(l backup.Losses) (backup.Kept, error) {
-	defer output.BeginStage(k.c, k.streams.ErrOut, "saving what is remembered").End()
+	defer command.BeginStage(k.c, k.streams.ErrOut, "saving what is remembered").End()
 	dir, err := k.backups.Path()
 	if err != nil {
 		return backup.Kept{}, err

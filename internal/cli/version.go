@@ -13,14 +13,13 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
-	var out output.Output
+	var out command.Output
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, those of Kubernetes that are supported, and which file runs",

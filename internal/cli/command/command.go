@@ -1,5 +1,7 @@
 // Package command has what all commands share: exit codes, usage errors, flag values that are
-// checked, suggestions for mistyped words, and the version of this program.
+// checked, suggestions for mistyped words, the version of this program, the formats and pictures of
+// an answer, and on stderr the progress of a slow command, which is also recorded for the message
+// after an interrupt.
 package command
 
 import (

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -94,7 +93,7 @@ func (k *Cluster) Known() bool {
 
 // Read takes a snapshot of a scope.
 func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
-	s := output.BeginStage(c, errOut, "reading the cluster")
+	s := command.BeginStage(c, errOut, "reading the cluster")
 	defer s.End()
 	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
 		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %s", p.Done, p.Kinds, p.Objects, sizeText(p.Bytes)))

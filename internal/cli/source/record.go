@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -138,8 +137,8 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 		return nil, err
 	}
 	memory := NewMemory()
-	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
-	r, err := output.UnlessInterrupted(c.Context(), func() (*past.EtcdFile, error) {
+	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
+	r, err := command.UnlessInterrupted(c.Context(), func() (*past.EtcdFile, error) {
 		return past.OpenEtcd(path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
 	})
 	if err != nil {
@@ -186,9 +185,9 @@ func isHistory(path string) (bool, error) {
 
 // openHistory opens a saved history.
 func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
-	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
+	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
 	memory := NewMemory()
-	r, err := output.UnlessInterrupted(c.Context(), func() (*past.File, error) {
+	r, err := command.UnlessInterrupted(c.Context(), func() (*past.File, error) {
 		return past.OpenFile(c.Context(), path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
 	})
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // dumps may be compressed, or databases
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -167,8 +166,8 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		b = &bodies{readBodies: map[health.Part]map[types.NamespacedName]bool{}, listedParts: map[health.Part]bool{}, keepRecords: s.Written}
 		o.Wants, o.Raw, o.Evidence = b.wants, b.add, b.line
 	}
-	defer output.BeginStage(c, streams.ErrOut, output.Reading(s.From)).End()
-	return output.UnlessInterrupted(c.Context(), func() (World, error) {
+	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
+	return command.UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
 		if unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err); ok {
 			near := command.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())

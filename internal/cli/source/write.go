@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -56,7 +56,7 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*health.Record {
 
 // evidenceOf reads the evidence of a cluster that is written with its snapshot.
 func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
-	defer output.BeginStage(c, errOut, "reading what else acts in the cluster").End()
+	defer command.BeginStage(c, errOut, "reading what else acts in the cluster").End()
 	var waiting []*object.Object
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() || heldByOthers(o) {

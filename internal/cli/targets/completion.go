@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -97,7 +96,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 			return w.objects(c, nil, typed)
 		}
 	case "output":
-		return fixed(f.Annotations[output.FormatsOf]...)
+		return fixed(f.Annotations[command.FormatsOf]...)
 	case "for":
 		var commands []string
 		for _, c := range policy.Commands() {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -123,7 +122,7 @@ func (k *Confirm) show(c *cobra.Command, args []string, streams genericiooptions
 // askPerson shows the question and waits for the answer. Input typed before the question is
 // discarded.
 func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
-	style := render.Style{ASCII: !output.UTF8Locale(), Width: output.Columns(streams.ErrOut)}
+	style := render.Style{ASCII: !command.UTF8Locale(), Width: command.Columns(streams.ErrOut)}
 	fmt.Fprintln(streams.ErrOut)
 	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
 		return err
@@ -134,8 +133,8 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 		}
 	}
 	fmt.Fprint(streams.ErrOut, "\n"+render.ConfirmationPrompt(style, &q)+" ")
-	defer output.Asking(ctx)()
-	answer, err := output.UnlessInterrupted(ctx, func() (string, error) {
+	defer command.Asking(ctx)()
+	answer, err := command.UnlessInterrupted(ctx, func() (string, error) {
 		line, err := bufio.NewReader(streams.In).ReadString('\n')
 		line = strings.TrimSpace(line)
 		if line != "" && errors.Is(err, io.EOF) {

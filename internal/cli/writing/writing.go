@@ -21,7 +21,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -121,7 +120,7 @@ type Proposal struct {
 	Verb   string
 	World  source.World
 	Result *plan.Result
-	Output *output.Output
+	Output *command.Output
 	// Steps shows the requests.
 	Steps bool
 	// Obstacles are why the command itself refuses the plan.
@@ -208,7 +207,7 @@ func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams,
 }
 
 // Execute executes the confirmed plan and reports the result.
-func (w *Writing) Execute(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
+func (w *Writing) Execute(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
 	IgnoreBrokenPipe()
 	dir, err := w.backup.Path()
 	if err != nil {
@@ -223,14 +222,14 @@ func (w *Writing) Execute(c *cobra.Command, o *output.Output, streams genericioo
 }
 
 // summary prints the report of a run, and returns the error with its exit code.
-func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
+func (w *Writing) summary(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
 	if run == nil {
 		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
 			return &command.Exit{Code: command.Refused, Message: refused.Error()}
 		}
 		return err
 	}
-	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
+	if failed := errors.Join(err, o.Show(c, streams.Out, run, command.As(render.RunText, run))); failed != nil {
 		return &command.Exit{Code: command.Partial, Message: failed.Error()}
 	}
 	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoText != "" {
@@ -265,8 +264,8 @@ func verdictOf(run *report.Run) error {
 
 // tellRun shows the progress of a run: one updated line on a terminal, else a line for each change.
 func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wipe func()) {
-	style := render.Style{ASCII: !output.UTF8Locale()}
-	following := output.BeginStage(c, errOut, "carrying out the plan")
+	style := render.Style{ASCII: !command.UTF8Locale()}
+	following := command.BeginStage(c, errOut, "carrying out the plan")
 	width, changes := following.Line()
 	if !changes {
 		quiet := c.Flag("progress").Value.String() == "none"

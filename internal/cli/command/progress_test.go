@@ -1,6 +1,6 @@
 //go:build unix
 
-package output
+package command
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package output
+package command
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/draw"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -116,7 +115,7 @@ func (o *Output) ShowPlan(c *cobra.Command, out io.Writer, snap *snapshot.Snapsh
 // no such format.
 func (o *Output) CheckWrites(c *cobra.Command, writes bool) error {
 	if writes && slices.Contains(PlanFormats, o.Format) {
-		return command.Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)
+		return Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)
 	}
 	return nil
 }

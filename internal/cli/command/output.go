@@ -1,7 +1,4 @@
-// Package output prints what a command says: its answer, as a format or a picture with rows in an
-// order, and on stderr the progress of a slow command, which is also recorded for the message after
-// an interrupt.
-package output
+package command
 
 import (
 	"cmp"
@@ -16,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -48,8 +44,8 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
 	f.StringVar(&o.template, "template", "", "The template, or the path of its file, of -o go-template, jsonpath and their kin; without -o it is a go-template.")
 	f.BoolVar(&o.allowMissing, "allow-missing-template-keys", true, "In templates, pass over fields that are not there.")
-	command.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
-	command.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
+	AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
+	Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
 }
 
 // AddCompleteFlag adds --require-complete.
@@ -61,7 +57,7 @@ func (o *Output) AddCompleteFlag(f *pflag.FlagSet, help string) {
 // missing.
 func (o *Output) UnlessComplete(complete bool) error {
 	if o.requireComplete && !complete {
-		return &command.Exit{Code: command.Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
+		return &Exit{Code: Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
 	}
 	return nil
 }
@@ -70,7 +66,7 @@ func (o *Output) UnlessComplete(complete bool) error {
 // UnlessComplete.
 func (o *Output) Verdict(findings, complete bool) error {
 	if findings {
-		return &command.Exit{Code: command.Findings}
+		return &Exit{Code: Findings}
 	}
 	return o.UnlessComplete(complete)
 }
@@ -132,13 +128,13 @@ func (o *Output) Print(c *cobra.Command, out io.Writer, document runtime.Object)
 	}
 	if k, ok, err := columnsOf(o.Format, o.noHeaders); ok {
 		if err != nil {
-			return true, command.Errorf(c, "output format %q: %w", o.Format, err)
+			return true, Errorf(c, "output format %q: %w", o.Format, err)
 		}
 		return true, k.PrintObj(document, out)
 	}
 	printer, ok, err := render.MachinePrinter(o.Format, o.allowMissing)
 	if err != nil {
-		return true, command.Errorf(c, "%w", err)
+		return true, Errorf(c, "%w", err)
 	}
 	if !ok {
 		return true, o.unknownFormat(c)
@@ -201,6 +197,6 @@ func (o *Output) unknownFormat(c *cobra.Command) error {
 	for i := range names {
 		names[i] = strings.TrimSuffix(names[i], "=")
 	}
-	return command.Errorf(c, "--output=%s: unknown format; there are %s%s", o.Format, strings.Join(names, ", "),
-		command.DidYouMean(command.Nearest(strings.ToLower(name), names)))
+	return Errorf(c, "--output=%s: unknown format; there are %s%s", o.Format, strings.Join(names, ", "),
+		DidYouMean(Nearest(strings.ToLower(name), names)))
 }

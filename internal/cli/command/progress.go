@@ -1,4 +1,4 @@
-package output
+package command
 
 import (
 	"context"
@@ -15,13 +15,12 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/term"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // AddProgressFlag adds --progress, which all stages use.
 func AddProgressFlag(f *pflag.FlagSet) {
-	command.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
+	AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
 		"auto", "plain", "none")
 }
 
@@ -229,8 +228,8 @@ func (u *CurrentStage) set(text string) {
 // MessageOf returns the message for the error of a command. After an interrupt it names the current
 // stage. Commands report themselves what was written by then.
 func (u *CurrentStage) MessageOf(code int, err error) string {
-	_, own := errors.AsType[*command.Exit](err)
-	if code != command.Interrupted || own {
+	_, own := errors.AsType[*Exit](err)
+	if code != Interrupted || own {
 		return err.Error()
 	}
 	u.mu.Lock()

@@ -1,4 +1,4 @@
-package output
+package command
 
 import (
 	"cmp"
@@ -19,7 +19,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/jsonpath"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -186,7 +185,7 @@ func cell(path *jsonpath.JSONPath, row any) (string, error) {
 // AddSortFlag adds --sort-by, for answers with rows.
 func (o *Output) AddSortFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "Order the rows by this field of each, a JSONPath as .object.name; tables keep outcomes and severities together.")
-	command.Unlist(f, "sort-by")
+	Unlist(f, "sort-by")
 }
 
 // sort sorts the rows of a document by --sort-by.
@@ -210,7 +209,7 @@ func (o *Output) sort(c *cobra.Command, document runtime.Object) error {
 		err = sortRows(doc.Items, o.sortBy)
 	}
 	if err != nil {
-		return command.Errorf(c, "--sort-by=%s: %w", o.sortBy, err)
+		return Errorf(c, "--sort-by=%s: %w", o.sortBy, err)
 	}
 	return nil
 }
