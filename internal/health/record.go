@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -180,7 +181,7 @@ func (r *Record) Line() ([]byte, error) { return json.Marshal(r) }
 // ParseLine reads a record that Line returned.
 func ParseLine(line []byte) (*Record, error) {
 	r := &Record{}
-	if err := json.Unmarshal(line, r); err != nil {
+	if err := jsonv1.Unmarshal(line, r); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
 	r.Shown.belongTo(r.Ref())

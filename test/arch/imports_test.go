@@ -64,7 +64,7 @@ var libraries = map[string][]string{
 	"report": {"github.com/go-json-experiment/json", "k8s.io/apimachinery"},
 	"apply":  {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
 	"engine": {"golang.org/x/sync"},
-	"health": {"k8s.io/api/authentication", "sigs.k8s.io/json"},
+	"health": {"github.com/go-json-experiment/json", "k8s.io/api/authentication", "sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json",
 		"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},
 	// The types of Kubernetes, of which client-go has the register.
