@@ -126,6 +126,20 @@ type owner struct {
 	Controller bool      `json:"controller"`
 }
 
+// bodyOf returns the metadata of an object of a snapshot that is not being deleted and has no finalizers.
+func bodyOf(o *object.Object) body {
+	b := body{APIVersion: o.APIVersion, Kind: o.Kind}
+	m := &b.Metadata
+	m.Name, m.Namespace, m.UID = o.Name, o.Namespace, o.UID
+	if o.Labels != "" {
+		m.Labels = maps.Collect(o.Labels.All)
+	}
+	for _, ref := range o.Owners {
+		m.OwnerReferences = append(m.OwnerReferences, owner{ref.APIVersion, ref.Kind, ref.Name, ref.UID, ref.Controller == object.True})
+	}
+	return b
+}
+
 func (b *body) ref() object.Ref {
 	m := &b.Metadata
 	return object.Ref{APIVersion: b.APIVersion, Kind: b.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID}

@@ -66,18 +66,18 @@ func referenceFields(o *object.Object) *manifest.Fields {
 	return nil
 }
 
-// ReadOf is Read for an object of a snapshot. It is faster for those of which only references are read.
+// ReadOf is Read for an object of a snapshot. It is faster for those that are not being deleted and have no
+// finalizers: their metadata is not decoded again.
 func ReadOf(o *object.Object, raw []byte) (*Record, error) {
 	s, isPart := findSource(o.APIVersion, o.Kind)
-	if !isPart || !s.referencesOnly || o.BeingDeleted() || len(o.Finalizers()) > 0 {
+	if !isPart || o.BeingDeleted() || len(o.Finalizers()) > 0 {
 		return Read(o.APIVersion, o.Kind, raw)
 	}
-	r := recordOf(o.Ref)
-	var controller object.Ref
-	if c, ok := o.Controller(); ok {
-		controller = c.In(o.Namespace)
+	r, b := recordOf(o.Ref), bodyOf(o)
+	if !s.referencesOnly && s.take(&r.Shown, &b, raw) != nil {
+		return Read(o.APIVersion, o.Kind, raw) // for the error
 	}
-	r.takeReferences(controller, raw)
+	r.takeReferences(b.controller(), raw)
 	return r, nil
 }
 

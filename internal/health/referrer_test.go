@@ -21,6 +21,9 @@ func TestReadOf(t *testing.T) {
 		"a pod of a ReplicaSet":            {"v1 Pod", `,"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"r","controller":true}]`},
 		"a ReplicaSet of a Deployment":     {"apps/v1 ReplicaSet", `,"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"r","uid":"r","controller":true}]`},
 		"no references":                    {"v1 ServiceAccount", ""},
+		"a Deployment with labels":         {"apps/v1 Deployment", `,"labels":{"app":"x","app.kubernetes.io/instance":"i"},"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"c","uid":"c"}]`},
+		"a pod with labels":                {"v1 Pod", `,"labels":{"app":"x","b":""}`},
+		"an EndpointSlice":                 {"discovery.k8s.io/v1 EndpointSlice", `,"labels":{"kubernetes.io/service-name":"web"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			apiVersion, kind, _ := strings.Cut(c.kind, " ")
