@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -107,8 +109,8 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 		if d.do != replaces && d.do != renews || d.code != 0 {
 			continue
 		}
-		if was := t.after[d.key]; was == nil || was.GetDeletionTimestamp() != nil || t.garbage(was) {
-			continue // the collector took it: it was not there for the undo to spare
+		if was := t.after[d.key]; was == nil || was.GetDeletionTimestamp() != nil || t.garbage(was) || t.deletedBeforeUndo(d.key) {
+			continue // the collector or somebody took it: it was not there for the undo to spare
 		}
 		if now := t.restored[d.key]; now == nil || now.GetAnnotations()[theirs] == "" || now.GetAnnotations()[restoredFrom] != "" {
 			t.violate(undoOverwrote, d.key, "somebody had made it")
@@ -124,6 +126,10 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 		}
 		if was.GetDeletionTimestamp() != nil || steps[k] != nil || t.garbage(was) {
 			continue
+		}
+		if now != nil && t.onlyDangling(was, now) {
+			was = was.DeepCopy()
+			was.SetOwnerReferences(now.GetOwnerReferences())
 		}
 		if now == nil {
 			t.violate(undoOverwrote, k, "it was there, and is gone")
@@ -144,16 +150,38 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 // garbage reports whether each owner of an object was gone, or being deleted, when the undo
 // began: the collector deletes the object, which takes longer on a busy machine.
 func (t *trial) garbage(o *unstructured.Unstructured) bool {
-	for _, r := range o.GetOwnerReferences() {
-		at := key{r.Kind, o.GetNamespace(), r.Name}
-		if !kindNamed(r.Kind).namespaced {
-			at.namespace = ""
-		}
-		if owner := t.after[at]; owner != nil && owner.GetUID() == r.UID && owner.GetDeletionTimestamp() == nil {
+	owned := func(r metav1.OwnerReference) bool { return t.stands(o, r) }
+	return len(o.GetOwnerReferences()) > 0 && !slices.ContainsFunc(o.GetOwnerReferences(), owned)
+}
+
+// stands reports whether an owner of an object was there, and not being deleted, when the undo began.
+func (t *trial) stands(o *unstructured.Unstructured, r metav1.OwnerReference) bool {
+	at := key{r.Kind, o.GetNamespace(), r.Name}
+	if !kindNamed(r.Kind).namespaced {
+		at.namespace = ""
+	}
+	owner := t.after[at]
+	return owner != nil && owner.GetUID() == r.UID && owner.GetDeletionTimestamp() == nil
+}
+
+// onlyDangling reports whether an object has lost only references to owners that did not stand when
+// the undo began: the collector removes these, which takes longer on a busy machine.
+func (t *trial) onlyDangling(was, now *unstructured.Unstructured) bool {
+	left := now.GetOwnerReferences()
+	holds := func(list []metav1.OwnerReference, uid types.UID) bool {
+		return slices.ContainsFunc(list, func(r metav1.OwnerReference) bool { return r.UID == uid })
+	}
+	for _, r := range was.GetOwnerReferences() {
+		if !holds(left, r.UID) && t.stands(was, r) {
 			return false
 		}
 	}
-	return len(o.GetOwnerReferences()) > 0
+	return !slices.ContainsFunc(left, func(r metav1.OwnerReference) bool { return !holds(was.GetOwnerReferences(), r.UID) })
+}
+
+// deletedBeforeUndo reports whether somebody deleted an object after the world was looked at.
+func (t *trial) deletedBeforeUndo(k key) bool {
+	return slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.key == k && d.when == atUndo && d.do == deletes && d.code == 0 })
 }
 
 // adopted reports whether the controller of an object is one that the undo has made again:
