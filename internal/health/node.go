@@ -61,7 +61,7 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 
 // OutOfServiceTaint is the key of the taint by which a person says that a node is shut down.
 //
-// Upstream: k8s.io/api/core/v1 well_known_taints.go TaintNodeOutOfService.
+// In k8s.io/api/core/v1 it is TaintNodeOutOfService.
 const OutOfServiceTaint = "node.kubernetes.io/out-of-service"
 
 // OutOfService reports whether pod GC ends the pods of a node in place of its kubelet: it has
