@@ -45,6 +45,7 @@ func obey(args []string) (err error) {
 	flags.BoolVar(&c.debug, "debug", false, "let everybody on this machine read the debug endpoints of the controller manager")
 	flags.BoolVar(&c.cacheless, "cacheless", false, "have the API server answer from storage, without a watch cache")
 	flags.BoolVar(&c.unrouted, "unrouted", false, "have the API server ask services by address or name, not at their endpoints")
+	flags.StringVar(&c.proxy, "proxy", "", "the Unix socket of a proxy through which the API server reaches services")
 	flags.BoolVar(&c.audit, "audit", false, "have the API server write every write down in audit.log")
 	flags.DurationVar(&c.compaction, "compaction", 0, "have the API server forget what is older than twice this; 0 for its default")
 	flags.BoolVar(&c.encrypted, "encrypted", false, "have the API server encrypt Secrets and ConfigMaps in storage")

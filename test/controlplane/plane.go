@@ -53,6 +53,8 @@ type choice struct {
 	// unrouted has the API server send what it asks of a service to the address or the
 	// name of the service, where it has nobody who forwards it.
 	unrouted bool
+	// proxy is the socket of a proxy through which the API server reaches services; empty for none.
+	proxy string
 	// audit has the API server keep a record of every write.
 	audit bool
 	// encrypted has the API server encrypt Secrets and ConfigMaps in storage.

@@ -82,6 +82,14 @@ func etcdConfig(dir string, clients, peers url.URL) *embed.Config {
 	return c
 }
 
+// proxying are the arguments with which the API server sends what it asks of services to a proxy, by CONNECT.
+func (p *plane) proxying() ([]string, error) {
+	config := fmt.Sprintf(`{"apiVersion": "apiserver.k8s.io/v1beta1", "kind": "EgressSelectorConfiguration", "egressSelections": [{"name": "cluster",
+"connection": {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": %q}}}}]}`, p.proxy)
+	file := filepath.Join(p.dir, "egress.json")
+	return []string{"--egress-selector-config-file=" + file}, os.WriteFile(file, []byte(config), 0o600)
+}
+
 func (p *plane) startServer(ctx context.Context, port int) (err error) {
 	args := []string{
 		"--etcd-servers=http://" + p.etcd.Clients[0].Addr().String(),
@@ -117,6 +125,13 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 	}
 	if p.encrypted {
 		written, err := p.encrypting()
+		if err != nil {
+			return err
+		}
+		args = append(args, written...)
+	}
+	if p.proxy != "" {
+		written, err := p.proxying()
 		if err != nil {
 			return err
 		}

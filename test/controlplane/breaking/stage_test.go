@@ -34,8 +34,7 @@ import (
 // stage is the control plane, the server that it calls, and a proxy through which the program reads.
 var stage struct {
 	*cluster.Cluster
-	// host and port are where the server listens: an EndpointSlice may not have a loopback address.
-	host, port, ca string
+	port, ca string
 }
 
 func TestMain(m *testing.M) {
@@ -44,8 +43,15 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	defer server.Close()
-	os.Exit(cluster.Main(m, &stage.Cluster, cluster.Admission("ServiceAccount")))
+	socket, err := newProxy(server.Listener.Addr().String())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := cluster.Main(m, &stage.Cluster, cluster.Proxy(socket), cluster.Admission("ServiceAccount"))
+	server.Close()
+	_ = os.RemoveAll(filepath.Dir(socket))
+	os.Exit(code)
 }
 
 var controllers = sync.OnceValue(func() error {
@@ -70,35 +76,56 @@ func newCalled() (*httptest.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(ownAddress(), "0"))
-	if err != nil {
-		return nil, err
-	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(answer))
-	_ = server.Listener.Close()
-	server.Listener = listener
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the API server also only looks whether it listens
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	stage.ca = base64.StdEncoding.EncodeToString(chain)
-	stage.host, stage.port, err = net.SplitHostPort(server.Listener.Addr().String())
+	_, stage.port, err = net.SplitHostPort(server.Listener.Addr().String())
 	return server, err
 }
 
-// ownAddress returns an IPv4 address of this machine that is no loopback address. Empty if it has none.
-func ownAddress() string {
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
-		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
-			return n.IP.String()
-		}
+// address is that of the endpoints, for documentation only: the proxy has the API server reach the server in its
+// place.
+const address = "192.0.2.1"
+
+// newProxy starts the proxy of cluster.Proxy, and returns its socket. It connects everybody to one address, until
+// the process ends.
+func newProxy(to string) (socket string, err error) {
+	dir, err := os.MkdirTemp("", "breaking")
+	if err != nil {
+		return "", err
 	}
-	return ""
+	socket = filepath.Join(dir, "proxy")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return "", err
+	}
+	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:errcheck,gosec // it ends with the process
+		called, err := net.Dial("tcp", to)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer called.Close()
+		caller, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer caller.Close()
+		_, _ = io.WriteString(caller, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() {
+			_, _ = io.Copy(called, buffered)
+			_ = called.Close()
+		}()
+		_, _ = io.Copy(caller, called)
+	}))
+	return socket, nil
 }
 
 // fill replaces the capital words of manifests.
 func fill(text, ns string) string {
-	return strings.NewReplacer("NAMESPACE", ns, "HOST", stage.host, "PORT", stage.port, "CABUNDLE", stage.ca, "VALUE", value).Replace(text)
+	return strings.NewReplacer("NAMESPACE", ns, "HOST", address, "PORT", stage.port, "CABUNDLE", stage.ca, "VALUE", value).Replace(text)
 }
 
 // calls counts the requests of webhooks.

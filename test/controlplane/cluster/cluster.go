@@ -70,6 +70,10 @@ const Cacheless Option = "-cacheless"
 // name of a place outside of the cluster, rather than at its endpoints.
 const Unrouted Option = "-unrouted"
 
+// Proxy has the API server reach services by CONNECT through the proxy at a Unix socket: an EndpointSlice may
+// have no loopback address, and nothing has the addresses that it has.
+func Proxy(socket string) Option { return Option("-proxy=" + socket) }
+
 // Audit has the API server write down every write, whether it was done or not, in
 // the file that [Cluster.AuditLog] names: those of service accounts before they are done
 // and, with what was asked for, when they were answered; those of everybody else without.
