@@ -27,11 +27,11 @@ type binding struct {
 	finalizer string
 	kind      schema.GroupKind
 	with      object.Kind
-	// names returns texts for an object of kind, and name one for an object of with. An object is bound only to
-	// one whose name it has.
+	// names returns what an object of kind may be bound to, and name what an object of with is called there. An
+	// object is bound only if one of its names is that name.
 	names func(o *object.Object) []string
 	name  func(with *object.Object) string
-	// bound reports whether an object is bound to one whose name it has; nil: always.
+	// bound reports whether two objects with a common name are bound; nil: always.
 	bound func(o, with *object.Object) bool
 	// free reports whether the controller removes the finalizer whatever else exists; nil: never.
 	free func(o *object.Object) bool
@@ -43,7 +43,7 @@ type binding struct {
 //
 // Source: external-snapshotter, pkg/sidecar-controller/snapshot_controller.go shouldDelete, and
 // groupsnapshot_helper.go shouldDeleteGroupSnapshotContent: a content without a bound snapshot stays, so that
-// nobody loses data whose objects were copied; lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go
+// copied objects take no data with them; lib-bucket-provisioner, pkg/provisioner/resourcehandlers.go
 // deleteObjectBucket; kubevirt, pkg/storage/snapshot/snapshot.go updateVMSnapshotContent.
 var bindings = []binding{
 	{contentBound, object.VolumeSnapshotContent.GroupKind, object.VolumeSnapshot, listedNames, namespacedName, boundContent, freeContent, true},
@@ -86,7 +86,7 @@ func freeContent(o *object.Object) bool {
 	return o.Protection().Has(object.SnapshotGoes) || bound != nil && len(bound.Entries) > 0 && bound.Entries[0].UID == ""
 }
 
-// isUnread reports whether the snapshot lacks to what an object is bound.
+// isUnread reports whether the snapshot does not show what an object is bound to.
 func (b *binding) isUnread(o *object.Object) bool {
 	return b.free != nil && (o.Inventory() == nil || len(o.Inventory().Entries) == 0)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // kapp labels what it applies with a number, which is in the data of the ConfigMap of the app. Values of
-// ConfigMaps are not kept. The ConfigMaps of its changes have the number in a label, beside the name of the app:
+// ConfigMaps are not kept. The ConfigMaps of its changes have two labels, the number and the name of the app:
 //
 //	app/web           of kapp-controller: the app web.app
 //	cm/web.app-change-x2s4n   app-change-app=web.app, app-change-app-label=1700000000000000000
@@ -23,8 +23,8 @@ const (
 	kappSuffix = ".apps.k14s.io"
 )
 
-// appliedByKapp returns what kapp deletes with an app, which has one of the names, in the namespace of the object
-// from. facts are those of that; nil if the snapshot lacks them.
+// appliedByKapp returns what kapp deletes with an app that has one of the names, in the namespace of from. facts are
+// the facts of from; nil if the snapshot lacks them.
 func (v *Inventories) appliedByKapp(from *object.Object, facts *object.InventoryFacts, names ...string) object.InventoryFacts {
 	if facts == nil {
 		return object.InventoryFacts{Unread: "the snapshot lacks its spec"}
@@ -41,8 +41,13 @@ func (v *Inventories) appliedByKapp(from *object.Object, facts *object.Inventory
 			}
 		}
 	}
-	if len(numbers) != 1 {
+	switch len(numbers) {
+	case 0:
 		f.Unread = "no ConfigMap of a change has the label of what it has applied, and its ConfigMap " + names[0] + " is not read"
+		return f
+	case 1:
+	default:
+		f.Unread = "the ConfigMaps of its changes have different labels, and its ConfigMap " + names[0] + ", which has the right one, is not read"
 		return f
 	}
 	for number := range numbers {
@@ -66,8 +71,8 @@ func keptByKapp(o *object.Object) bool {
 		o.Is(object.Namespace) && slices.Contains([]string{"default", "kube-node-lease", "kube-public", "kube-system"}, o.Name)
 }
 
-// lacksKappAccount returns the pause of an App whose account is gone: kapp-controller cannot delete as that, and
-// leaves the finalizer. With its namespace it may skip the deletes.
+// lacksKappAccount returns the pause of an App without its ServiceAccount: kapp-controller cannot act as that
+// account, so it deletes nothing and leaves the finalizer. If the namespace is being deleted, it may skip the deletes.
 //
 // Source: kapp-controller, pkg/app/app_deploy.go delete, pkg/app/app.go noopDeleteDueToTerminatingNamespaces.
 func lacksKappAccount(snap *snapshot.Snapshot, o *object.Object, _ *object.OutsideFacts) Pause {

@@ -367,8 +367,8 @@ func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(near))
 }
 
-// withInitials returns the types whose objects have a kind with these initials. A dump without the CRDs and
-// discovery of a project lacks its short names, which most often are the initials: dc for DeploymentConfig.
+// withInitials returns the types of the snapshot's objects whose kind has these initials. A dump without CRDs and
+// discovery lacks short names, which most often are the initials: dc for DeploymentConfig.
 func withInitials(snap *snapshot.Snapshot, initials string) []string {
 	var names []string
 	for _, r := range snap.Resources.All() {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -210,18 +211,14 @@ func flagWords(f *pflag.Flag) []string {
 	return words
 }
 
-// connectionFlags are the flags of kubectl that choose a cluster and a user.
-var connectionFlags = []string{
-	"as", "as-group", "as-uid", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "cluster", "context",
-	"insecure-skip-tls-verify", "kubeconfig", "password", "proxy-url", "server", "tls-server-name", "token", "user", "username",
-}
-
 // undoCommand returns the command that undoes a run, on the same cluster and as the same user. name is
 // that of its backup.
 func undoCommand(c *cobra.Command, name string) string {
+	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
+	source.NewConfig().AddFlags(connection)
 	words := []string{"kubectl gc undo", report.ShellWord(name)}
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(connectionFlags, f.Name) {
+		if connection.Lookup(f.Name) != nil {
 			words = append(words, flagWords(f)...)
 		}
 	})
