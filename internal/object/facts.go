@@ -1,20 +1,14 @@
 package object
 
 import (
-	"slices"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Facts are the fields of a kind, besides metadata, that the deletion of its objects depends on.
 // Their JSON is that of a stored snapshot.
-type Facts interface {
-	// Share replaces strings that repeat over many objects by text(s), for interning.
-	Share(text func(string) string)
-	// equal treats nil and empty lists as equal.
-	equal(Facts) bool
-	store(*StoredFacts)
-}
+type Facts interface{ store(*StoredFacts) }
 
 // StoredFacts are the facts of an object in a file. At most one field is set.
 type StoredFacts struct {
@@ -46,37 +40,11 @@ func StoredFactsOf(o *Object) StoredFacts {
 
 // Facts returns the stored facts, nil if there are none.
 func (s *StoredFacts) Facts() Facts {
-	switch {
-	case s.Pod != nil:
-		return s.Pod
-	case s.Namespace != nil:
-		return s.Namespace
-	case s.CRD != nil:
-		return s.CRD
-	case s.Job != nil:
-		return s.Job
-	case s.PV != nil:
-		return s.PV
-	case s.ResourceClaim != nil:
-		return s.ResourceClaim
-	case s.ServiceCIDR != nil:
-		return s.ServiceCIDR
-	case s.IPAddress != nil:
-		return s.IPAddress
-	case s.Token != nil:
-		return s.Token
-	case s.StatefulSet != nil:
-		return s.StatefulSet
-	case s.ServiceAccount != nil:
-		return s.ServiceAccount
-	case s.ClusterRole != nil:
-		return s.ClusterRole
-	case s.Inventory != nil:
-		return s.Inventory
-	case s.HelmRelease != nil:
-		return s.HelmRelease
-	case s.Outside != nil:
-		return s.Outside
+	fields := reflect.ValueOf(s).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); !f.IsNil() {
+			return f.Interface().(Facts)
+		}
 	}
 	return nil
 }
@@ -84,18 +52,14 @@ func (s *StoredFacts) Facts() Facts {
 // Facts returns the facts of the object; nil for a kind without facts, or if the dump lacks them.
 func (o *Object) Facts() Facts { return o.lifecycle().Facts }
 
-func equalFacts(a, b Facts) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.equal(b)
+// factsAs returns the facts of the object if they are of the type.
+func factsAs[T Facts](o *Object) T {
+	f, _ := o.lifecycle().Facts.(T)
+	return f
 }
 
 // NamespaceFacts returns nil unless the object is a Namespace.
-func (o *Object) NamespaceFacts() *NamespaceFacts {
-	f, _ := o.lifecycle().Facts.(*NamespaceFacts)
-	return f
-}
+func (o *Object) NamespaceFacts() *NamespaceFacts { return factsAs[*NamespaceFacts](o) }
 
 // NamespaceToken is the namespace controller's entry in spec.finalizers, which every namespace has.
 const NamespaceToken = "kubernetes"
@@ -125,25 +89,8 @@ func (n *NamespaceFacts) OutsideValue(key string) (value string, set bool) {
 
 func (n *NamespaceFacts) store(s *StoredFacts) { s.Namespace = n }
 
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (n *NamespaceFacts) Share(text func(string) string) {
-	n.Phase = text(n.Phase)
-	for i := range n.Finalizers {
-		n.Finalizers[i] = text(n.Finalizers[i])
-	}
-	shareFields(n.Outside, text)
-}
-
-func (n *NamespaceFacts) equal(x Facts) bool {
-	y, ok := x.(*NamespaceFacts)
-	return ok && n.Phase == y.Phase && slices.Equal(n.Finalizers, y.Finalizers) && slices.Equal(n.Outside, y.Outside)
-}
-
 // ServiceCIDR returns nil unless the object is a ServiceCIDR and the dump has its spec.
-func (o *Object) ServiceCIDR() *ServiceCIDRFacts {
-	f, _ := o.lifecycle().Facts.(*ServiceCIDRFacts)
-	return f
-}
+func (o *Object) ServiceCIDR() *ServiceCIDRFacts { return factsAs[*ServiceCIDRFacts](o) }
 
 // ServiceCIDRFacts are the fields that the deletion of a ServiceCIDR depends on (spec §7.1).
 type ServiceCIDRFacts struct {
@@ -153,19 +100,8 @@ type ServiceCIDRFacts struct {
 
 func (c *ServiceCIDRFacts) store(s *StoredFacts) { s.ServiceCIDR = c }
 
-// Share does nothing: there is nothing to share.
-func (c *ServiceCIDRFacts) Share(func(string) string) {}
-
-func (c *ServiceCIDRFacts) equal(x Facts) bool {
-	y, ok := x.(*ServiceCIDRFacts)
-	return ok && slices.Equal(c.CIDRs, y.CIDRs)
-}
-
 // IPAddress returns nil unless the object is an IPAddress and the dump has its spec.
-func (o *Object) IPAddress() *IPAddressFacts {
-	f, _ := o.lifecycle().Facts.(*IPAddressFacts)
-	return f
-}
+func (o *Object) IPAddress() *IPAddressFacts { return factsAs[*IPAddressFacts](o) }
 
 // IPAddressFacts are spec.parentRef of an IPAddress: the object that it is deleted with.
 type IPAddressFacts struct {
@@ -177,21 +113,8 @@ type IPAddressFacts struct {
 
 func (a *IPAddressFacts) store(s *StoredFacts) { s.IPAddress = a }
 
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (a *IPAddressFacts) Share(text func(string) string) {
-	a.Group, a.Resource, a.Namespace = text(a.Group), text(a.Resource), text(a.Namespace)
-}
-
-func (a *IPAddressFacts) equal(x Facts) bool {
-	y, ok := x.(*IPAddressFacts)
-	return ok && *a == *y
-}
-
 // ResourceClaim returns nil unless the object is a ResourceClaim and the dump has its status.
-func (o *Object) ResourceClaim() *ResourceClaimFacts {
-	f, _ := o.lifecycle().Facts.(*ResourceClaimFacts)
-	return f
-}
+func (o *Object) ResourceClaim() *ResourceClaimFacts { return factsAs[*ResourceClaimFacts](o) }
 
 // ResourceClaimFacts are the fields that the deletion of a ResourceClaim depends on (spec §7.1).
 type ResourceClaimFacts struct {
@@ -208,16 +131,3 @@ type Reservation struct {
 }
 
 func (c *ResourceClaimFacts) store(s *StoredFacts) { s.ResourceClaim = c }
-
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (c *ResourceClaimFacts) Share(text func(string) string) {
-	for i := range c.Reserved {
-		r := &c.Reserved[i]
-		r.Group, r.Resource = text(r.Group), text(r.Resource)
-	}
-}
-
-func (c *ResourceClaimFacts) equal(x Facts) bool {
-	y, ok := x.(*ResourceClaimFacts)
-	return ok && slices.Equal(c.Reserved, y.Reserved)
-}

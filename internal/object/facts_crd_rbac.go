@@ -1,17 +1,12 @@
 package object
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Definition returns nil unless the object is a CustomResourceDefinition.
-func (o *Object) Definition() *CRDFacts {
-	f, _ := o.lifecycle().Facts.(*CRDFacts)
-	return f
-}
+func (o *Object) Definition() *CRDFacts { return factsAs[*CRDFacts](o) }
 
 // CRDFacts are the fields of a CustomResourceDefinition that describe its instances.
 type CRDFacts struct {
@@ -39,22 +34,8 @@ type CRDVersion struct {
 
 func (d *CRDFacts) store(s *StoredFacts) { s.CRD = d }
 
-// Share does nothing: there is nothing to share.
-func (d *CRDFacts) Share(func(string) string) {}
-
-func (d *CRDFacts) equal(x Facts) bool {
-	y, ok := x.(*CRDFacts)
-	return ok && d.Group == y.Group && d.Kind == y.Kind && d.Plural == y.Plural && d.Singular == y.Singular &&
-		d.Namespaced == y.Namespaced && d.Established == y.Established && d.Terminating == y.Terminating &&
-		slices.Equal(d.ShortNames, y.ShortNames) && slices.Equal(d.Categories, y.Categories) &&
-		slices.Equal(d.Versions, y.Versions) && slices.Equal(d.Stored, y.Stored)
-}
-
 // ServiceAccount returns nil unless the object is a ServiceAccount and the dump has its secrets.
-func (o *Object) ServiceAccount() *ServiceAccountFacts {
-	f, _ := o.lifecycle().Facts.(*ServiceAccountFacts)
-	return f
-}
+func (o *Object) ServiceAccount() *ServiceAccountFacts { return factsAs[*ServiceAccountFacts](o) }
 
 // ServiceAccountFacts are the fields of a ServiceAccount that the deletion of a token changes.
 type ServiceAccountFacts struct {
@@ -64,20 +45,9 @@ type ServiceAccountFacts struct {
 
 func (a *ServiceAccountFacts) store(s *StoredFacts) { s.ServiceAccount = a }
 
-// Share does nothing: two accounts rarely name the same Secret.
-func (a *ServiceAccountFacts) Share(func(string) string) {}
-
-func (a *ServiceAccountFacts) equal(x Facts) bool {
-	y, ok := x.(*ServiceAccountFacts)
-	return ok && slices.Equal(a.Secrets, y.Secrets)
-}
-
 // ClusterRole returns nil unless the object is a ClusterRole and the dump has its rules or its
 // aggregationRule.
-func (o *Object) ClusterRole() *ClusterRoleFacts {
-	f, _ := o.lifecycle().Facts.(*ClusterRoleFacts)
-	return f
-}
+func (o *Object) ClusterRole() *ClusterRoleFacts { return factsAs[*ClusterRoleFacts](o) }
 
 // ClusterRoleFacts are the fields of a ClusterRole that the deletion of another one changes.
 type ClusterRoleFacts struct {
@@ -104,23 +74,8 @@ func (r *ClusterRoleFacts) Selectors() ([]labels.Selector, bool) {
 
 func (r *ClusterRoleFacts) store(s *StoredFacts) { s.ClusterRole = r }
 
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (r *ClusterRoleFacts) Share(text func(string) string) {
-	for i := range r.Rules {
-		r.Rules[i] = text(r.Rules[i])
-	}
-}
-
-func (r *ClusterRoleFacts) equal(x Facts) bool {
-	y, ok := x.(*ClusterRoleFacts)
-	return ok && slices.Equal(r.Rules, y.Rules) && slices.Equal(r.Aggregates, y.Aggregates)
-}
-
 // Token returns nil unless the object is, or may be, a Secret with the token of a ServiceAccount.
-func (o *Object) Token() *Token {
-	f, _ := o.lifecycle().Facts.(*Token)
-	return f
-}
+func (o *Object) Token() *Token { return factsAs[*Token](o) }
 
 // TokenType is the type of Secrets with tokens of ServiceAccounts.
 //
@@ -164,11 +119,3 @@ func (t *Token) Of(account string, uid types.UID) bool {
 }
 
 func (t *Token) store(s *StoredFacts) { s.Token = t }
-
-// Share does nothing: there is nothing to share.
-func (t *Token) Share(func(string) string) {}
-
-func (t *Token) equal(x Facts) bool {
-	y, ok := x.(*Token)
-	return ok && *t == *y
-}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFactsDiffer checks that equal compares every field of every kind's facts: objects with facts
-// that are taken for equal share them.
+// TestFactsDiffer checks that Equal and the key of a pod compare every field of every kind's facts: pods
+// with equal keys share their facts.
 func TestFactsDiffer(t *testing.T) {
 	stored := reflect.TypeFor[StoredFacts]()
 	for i := range stored.NumField() {
@@ -17,9 +17,9 @@ func TestFactsDiffer(t *testing.T) {
 				t.Errorf("%s.%s: no value of type %s is known to this test", facts.Name(), facts.Field(n).Name, facts.Field(n).Type)
 				continue
 			}
-			zero := reflect.New(facts).Interface().(Facts)
-			if zero.equal(changed.Interface().(Facts)) {
-				t.Errorf("%s.equal ignores %s", facts.Name(), facts.Field(n).Name)
+			zero := &Object{Lifecycle: &Lifecycle{Facts: reflect.New(facts).Interface().(Facts)}}
+			if Equal(zero, &Object{Lifecycle: &Lifecycle{Facts: changed.Interface().(Facts)}}) {
+				t.Errorf("Equal ignores %s.%s", facts.Name(), facts.Field(n).Name)
 			}
 			if p, ok := changed.Interface().(*PodFacts); ok && string(p.AppendKey(nil)) == string(new(PodFacts).AppendKey(nil)) {
 				t.Errorf("PodFacts.AppendKey ignores %s", facts.Field(n).Name)

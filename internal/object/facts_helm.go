@@ -31,10 +31,7 @@ func HelmRecordOf(o *Object) (name string, revision int64, ok bool) {
 
 // HelmRelease returns what a record of a Helm release says; nil for any other object, for a record of
 // a superseded revision, or if the dump lacks its data.
-func (o *Object) HelmRelease() *HelmReleaseFacts {
-	f, _ := o.Facts().(*HelmReleaseFacts)
-	return f
-}
+func (o *Object) HelmRelease() *HelmReleaseFacts { return factsAs[*HelmReleaseFacts](o) }
 
 // HelmReleaseFacts are the names in a record of a Helm release, which is one revision of it. A record
 // also has values, templates and contents of objects. None of them is kept.
@@ -87,26 +84,3 @@ type HelmHook struct {
 func (h *HelmHook) Deletes(policy string) bool { return slices.Contains(h.DeletePolicies, policy) }
 
 func (f *HelmReleaseFacts) store(s *StoredFacts) { s.HelmRelease = f }
-
-// Share replaces the versions, kinds and namespaces.
-func (f *HelmReleaseFacts) Share(text func(string) string) {
-	f.Namespace, f.Status = text(f.Namespace), text(f.Status)
-	share := func(o *HelmObject) {
-		o.APIVersion, o.Kind, o.Namespace = text(o.APIVersion), text(o.Kind), text(o.Namespace)
-	}
-	for i := range f.Objects {
-		share(&f.Objects[i])
-	}
-	for i := range f.Hooks {
-		share(&f.Hooks[i].HelmObject)
-	}
-}
-
-func (f *HelmReleaseFacts) equal(x Facts) bool {
-	g, ok := x.(*HelmReleaseFacts)
-	return ok && f.Name == g.Name && f.Namespace == g.Namespace && f.Revision == g.Revision && f.Status == g.Status &&
-		f.Chart == g.Chart && f.CRDs == g.CRDs && f.Unread == g.Unread && slices.Equal(f.Objects, g.Objects) &&
-		slices.EqualFunc(f.Hooks, g.Hooks, func(a, b HelmHook) bool {
-			return a.HelmObject == b.HelmObject && a.Weight == b.Weight && slices.Equal(a.Events, b.Events) && slices.Equal(a.DeletePolicies, b.DeletePolicies)
-		})
-}

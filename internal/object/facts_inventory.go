@@ -10,10 +10,7 @@ import (
 
 // Inventory returns what a deployer has applied, or what a snapshot of a volume is bound to; nil for other
 // kinds, or if the dump lacks it.
-func (o *Object) Inventory() *InventoryFacts {
-	f, _ := o.Facts().(*InventoryFacts)
-	return f
-}
+func (o *Object) Inventory() *InventoryFacts { return factsAs[*InventoryFacts](o) }
 
 // InventoryFacts are the objects that a deployer has applied for one of its own objects, and whether
 // it deletes them with it. A Flux Kustomization that has applied a Deployment and prunes it:
@@ -63,15 +60,6 @@ func (f *InventoryFacts) Lists(at Coordinates) bool {
 
 func (f *InventoryFacts) store(s *StoredFacts) { s.Inventory = f }
 
-// Share replaces the groups, kinds and namespaces.
-func (f *InventoryFacts) Share(text func(string) string) {
-	for i := range f.Entries {
-		e := &f.Entries[i]
-		e.Group, e.Kind, e.Namespace, e.Version = text(e.Group), text(e.Kind), text(e.Namespace), text(e.Version)
-	}
-	f.Unread = text(f.Unread)
-}
-
 // WithRecord returns the facts with what the record of the Helm release has: what Helm deletes of it.
 func (f *InventoryFacts) WithRecord(r *HelmReleaseFacts) *InventoryFacts {
 	c := *f
@@ -100,9 +88,3 @@ const UnlistedJob = "the Job with which it runs Helm, and the account and Secret
 
 // UnclearCRDs is why the inventory of a HelmRelease with CRDs may lack some.
 const UnclearCRDs = "it lists CRDs, and Helm deletes only those that are not in the directory crds of the chart"
-
-func (f *InventoryFacts) equal(x Facts) bool {
-	g, ok := x.(*InventoryFacts)
-	return ok && f.Keeps == g.Keeps && f.Remote == g.Remote && f.Account == g.Account &&
-		f.Propagation == g.Propagation && f.Record == g.Record && f.Unread == g.Unread && slices.Equal(f.Entries, g.Entries)
-}

@@ -1,9 +1,6 @@
 package object
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Outside returns the fields that decide what is deleted with the object outside of the cluster. It
 // is nil for kinds for which HasOutsideFacts is false, or if the snapshot lacks the spec.
@@ -54,20 +51,6 @@ func valueOf(fields []FieldValue, name string) (value string, set bool) {
 }
 
 func (f *OutsideFacts) store(s *StoredFacts) { s.Outside = f }
-
-// Share replaces the names and values.
-func (f *OutsideFacts) Share(text func(string) string) { shareFields(f.Fields, text) }
-
-func shareFields(fields []FieldValue, text func(string) string) {
-	for i := range fields {
-		fields[i].Field, fields[i].Value = text(fields[i].Field), text(fields[i].Value)
-	}
-}
-
-func (f *OutsideFacts) equal(x Facts) bool {
-	g, ok := x.(*OutsideFacts)
-	return ok && slices.Equal(f.Fields, g.Fields)
-}
 
 // The annotations that decide about outside resources. Those of ACK and of Azure Service Operator
 // may also be on the namespace, that of ACK with the API group instead of services.k8s.aws.

@@ -2,17 +2,13 @@ package object
 
 import (
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Pod returns nil unless the object is a pod and the dump has its spec or status.
-func (o *Object) Pod() *PodFacts {
-	f, _ := o.lifecycle().Facts.(*PodFacts)
-	return f
-}
+func (o *Object) Pod() *PodFacts { return factsAs[*PodFacts](o) }
 
 // PodFacts are the fields that the deletion of a pod depends on (spec §2.9).
 type PodFacts struct {
@@ -42,18 +38,6 @@ type Claim struct {
 func (p *PodFacts) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 func (p *PodFacts) store(s *StoredFacts) { s.Pod = p }
-
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (p *PodFacts) Share(text func(string) string) {
-	p.NodeName, p.Phase = text(p.NodeName), text(p.Phase)
-}
-
-func (p *PodFacts) equal(x Facts) bool {
-	y, ok := x.(*PodFacts)
-	return ok && p.NodeName == y.NodeName && p.Phase == y.Phase && p.Mirror == y.Mirror &&
-		p.VolumesKnown == y.VolumesKnown && slices.Equal(p.Claims, y.Claims) &&
-		equalPointees(p.TerminationGracePeriod, y.TerminationGracePeriod)
-}
 
 // Of returns the facts for the pod with that name. It turns the names of ephemeral volumes in
 // Claims into those of their claims.
@@ -87,10 +71,7 @@ func (p *PodFacts) AppendKey(key []byte) []byte {
 }
 
 // Job returns nil unless the object is a Job and the dump has its spec.
-func (o *Object) Job() *JobFacts {
-	f, _ := o.lifecycle().Facts.(*JobFacts)
-	return f
-}
+func (o *Object) Job() *JobFacts { return factsAs[*JobFacts](o) }
 
 // JobFacts are the fields of a Job that decide about the tracking finalizer of its pods
 // (spec §7.1), and whether it replaces them.
@@ -113,19 +94,8 @@ func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy !=
 
 func (j *JobFacts) store(s *StoredFacts) { s.Job = j }
 
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (j *JobFacts) Share(text func(string) string) { j.ManagedBy = text(j.ManagedBy) }
-
-func (j *JobFacts) equal(x Facts) bool {
-	y, ok := x.(*JobFacts)
-	return ok && *j == *y
-}
-
 // Volume returns nil unless the object is a PersistentVolume and the dump has its spec or status.
-func (o *Object) Volume() *PVFacts {
-	f, _ := o.lifecycle().Facts.(*PVFacts)
-	return f
-}
+func (o *Object) Volume() *PVFacts { return factsAs[*PVFacts](o) }
 
 // PVFacts are the fields that the deletion of a PersistentVolume depends on (spec §7.1).
 type PVFacts struct {
@@ -159,23 +129,8 @@ func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
 
 func (v *PVFacts) store(s *StoredFacts) { s.PV = v }
 
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (v *PVFacts) Share(text func(string) string) {
-	for _, s := range []*string{&v.Phase, &v.ClaimNamespace, &v.ReclaimPolicy, &v.Provisioner, &v.MigratedTo} {
-		*s = text(*s)
-	}
-}
-
-func (v *PVFacts) equal(x Facts) bool {
-	y, ok := x.(*PVFacts)
-	return ok && *v == *y
-}
-
 // StatefulSet returns nil unless the object is a StatefulSet and the dump has its spec.
-func (o *Object) StatefulSet() *StatefulSetFacts {
-	f, _ := o.lifecycle().Facts.(*StatefulSetFacts)
-	return f
-}
+func (o *Object) StatefulSet() *StatefulSetFacts { return factsAs[*StatefulSetFacts](o) }
 
 // StatefulSetFacts are the fields of a StatefulSet that tell what its deletion leaves behind.
 type StatefulSetFacts struct {
@@ -184,15 +139,3 @@ type StatefulSetFacts struct {
 }
 
 func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }
-
-// Share replaces strings that repeat over many objects by text(s), for interning.
-func (s *StatefulSetFacts) Share(text func(string) string) {
-	for i := range s.ClaimTemplates {
-		s.ClaimTemplates[i] = text(s.ClaimTemplates[i])
-	}
-}
-
-func (s *StatefulSetFacts) equal(x Facts) bool {
-	y, ok := x.(*StatefulSetFacts)
-	return ok && slices.Equal(s.ClaimTemplates, y.ClaimTemplates)
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -166,7 +167,7 @@ func Equal(a, b *Object) bool {
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
 		x.Protection == y.Protection && x.Revision == y.Revision && x.Tracker == y.Tracker &&
-		equalFacts(x.Facts, y.Facts)
+		equality.Semantic.DeepEqual(x.Facts, y.Facts)
 }
 
 func equalPointees[T comparable](a, b *T) bool {

@@ -228,9 +228,6 @@ func (s *storedLifecycle) lifecycle(intern *manifest.Interner) *object.Lifecycle
 	for i, f := range s.Finalizers {
 		s.Finalizers[i] = intern.String(f)
 	}
-	if facts != nil {
-		facts.Share(intern.String)
-	}
 	return &object.Lifecycle{
 		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
 		Revision: s.Revision, Tracker: intern.String(s.Tracker), Facts: facts,
