@@ -39,7 +39,7 @@ func (b block) layOut(s Style) []string {
 			lead := strings.Repeat(" ", severityColumn)
 			if len(laid) == 0 && i == 0 {
 				label := severityLabels[b.severity]
-				lead = s.paint(severityColour(b.severity), label) + strings.Repeat(" ", severityColumn-len(label))
+				lead = s.paint(severityColours[b.severity], label) + strings.Repeat(" ", severityColumn-len(label))
 			}
 			laid = append(laid, lead+line)
 		}

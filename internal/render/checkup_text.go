@@ -17,7 +17,7 @@ import (
 func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
 	s = s.forScreen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	headline := s.paint(checkupColour(c.Verdict), checkupVerdict(c))
+	headline := s.paint(checkupColours[c.Verdict], checkupVerdict(c))
 	w.prose(headline, 2)
 	notes := checkupNotes(s, c)
 	switch {
@@ -78,16 +78,8 @@ func checkupDetails(w *writer, c *report.Checkup) {
 	w.titled("", checkupTable(s, c.Findings))
 }
 
-func checkupColour(v report.CollectorVerdict) string {
-	switch v {
-	case report.CollectorWorking, report.CollectorNoProblemFound:
-		return green
-	case report.CollectorNotWorking:
-		return red
-	case report.CollectorUnknown:
-		return magenta
-	}
-	return ""
+var checkupColours = map[report.CollectorVerdict]string{
+	report.CollectorWorking: green, report.CollectorNoProblemFound: green, report.CollectorNotWorking: red, report.CollectorUnknown: magenta,
 }
 
 // checkupTable lists the findings by severity.
@@ -98,7 +90,7 @@ func checkupTable(s Style, findings []report.Finding) *table {
 		if f.Evidence != "" {
 			message += " (" + f.Evidence + ")"
 		}
-		t.add(severityColour(f.Severity), s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), subjectName(s, f.Object), s.text(message))
+		t.add(severityColours[f.Severity], s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), subjectName(s, f.Object), s.text(message))
 	}
 	return t
 }

@@ -27,7 +27,7 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
 	for i := range c.Counts {
 		n := &c.Counts[i]
-		t.add(outcomeColour(report.Outcome(n.Change)), s.text(object.ShortKindName(n.APIVersion, n.Kind)), s.text(consequenceText(n)), strconv.Itoa(n.Count))
+		t.add(outcomeColours[report.Outcome(n.Change)], s.text(object.ShortKindName(n.APIVersion, n.Kind)), s.text(consequenceText(n)), strconv.Itoa(n.Count))
 	}
 	w.titled("", t)
 	if len(c.Data) > 0 {

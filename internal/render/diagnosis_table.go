@@ -66,7 +66,7 @@ func findingTable(s Style, findings []report.Finding) *table {
 		if f.Remedy != "" && !s.Wide {
 			message = strings.TrimLeft(message+s.pick(" → ", " -> ")+s.text(f.Remedy), " ")
 		}
-		t.add(severityColour(f.Severity),
+		t.add(severityColours[f.Severity],
 			s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), s.name(f.Object), reference,
 			s.text(string(f.Object.UID)), s.text(f.Evidence), s.text(f.Remedy), message)
 	}
@@ -99,7 +99,7 @@ func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 			if c.severity == reason.Info {
 				noun = "remark"
 			}
-			parts = append(parts, s.paint(severityColour(c.severity), plural(c.n, noun)))
+			parts = append(parts, s.paint(severityColours[c.severity], plural(c.n, noun)))
 		}
 	}
 	looked := plural(n.References, "owner reference")

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func verdictText(s Style, e *report.Explanation) string {
 	if e.Message != "" && (e.Verdict == report.HeldByFinalizer || e.Verdict == report.WaitingForDependents) {
 		phrase = verdictPhrase(s, report.BeingDeleted) // the message says what blocks it
 	}
-	text := s.nameInNamespace(e.Object) + " " + s.paint(verdictColour(e.Verdict), phrase)
+	text := s.nameInNamespace(e.Object) + " " + s.paint(verdictColours[e.Verdict], phrase)
 	if len(e.WaitsFor) > 0 && e.WaitsFor[0].ForSeconds != nil {
 		text += ", for " + ageText(e.WaitsFor[0].ForSeconds)
 	}
@@ -61,21 +62,16 @@ func verdictText(s Style, e *report.Explanation) string {
 }
 
 func verdictPhrase(s Style, v report.Verdict) string {
-	switch v {
-	case report.Live:
-		return "stays"
-	case report.Garbage:
-		return "is garbage"
-	case report.BeingDeleted:
-		return "is being deleted"
-	case report.WaitingForDependents:
-		return "is being deleted and waits for its dependents"
-	case report.HeldByFinalizer:
-		return "is being deleted and held by a finalizer"
-	case report.Undecidable:
-		return "cannot be classified"
-	}
-	return "is " + s.text(string(v))
+	return cmp.Or(verdictPhrases[v], "is "+s.text(string(v)))
+}
+
+var verdictPhrases = map[report.Verdict]string{
+	report.Live:                 "stays",
+	report.Garbage:              "is garbage",
+	report.BeingDeleted:         "is being deleted",
+	report.WaitingForDependents: "is being deleted and waits for its dependents",
+	report.HeldByFinalizer:      "is being deleted and held by a finalizer",
+	report.Undecidable:          "cannot be classified",
 }
 
 // explainContent writes the content of a namespace: workloads and data by kind, and the number of

@@ -74,24 +74,12 @@ func explainOwners(w *writer, e *report.Explanation) {
 		if o.BlockOwnerDeletion {
 			role = append(role, "blocks")
 		}
-		t.add(classColour(o.Class), s.text(string(o.Class)), s.name(o.Ref), strings.Join(role, ","), s.text(o.Evidence))
+		t.add(classColours[o.Class], s.text(string(o.Class)), s.name(o.Ref), strings.Join(role, ","), s.text(o.Evidence))
 	}
 	w.table(t)
 }
 
-func classColour(c report.Class) string {
-	switch c {
-	case report.Existing:
-		return green
-	case report.Dangling:
-		return red
-	case report.Waiting:
-		return yellow
-	case report.UnknownClass:
-		return magenta
-	}
-	return ""
-}
+var classColours = map[report.Class]string{report.Existing: green, report.Dangling: red, report.Waiting: yellow, report.UnknownClass: magenta}
 
 // explainChain writes the chain of owners on one line, or one link a line if it is too long.
 func explainChain(w *writer, chain []report.ChainLink) {
@@ -122,7 +110,7 @@ func chainLinks(s Style, chain []report.ChainLink) []string {
 			link = s.name(c.Ref)
 		}
 		if c.Class != "" {
-			link += " (" + s.paint(classColour(c.Class), s.text(lower(string(c.Class)))) + ")"
+			link += " (" + s.paint(classColours[c.Class], s.text(lower(string(c.Class)))) + ")"
 		}
 		links = append(links, link)
 	}
@@ -260,7 +248,7 @@ func explainWaits(w *writer, e *report.Explanation) {
 	w.section("What it ultimately waits for")
 	unread := map[string]bool{}
 	for _, f := range findings {
-		text := s.paint(severityColour(f.Severity), s.text(f.Message)) + " (" + s.text(f.Code) + ")"
+		text := s.paint(severityColours[f.Severity], s.text(f.Message)) + " (" + s.text(f.Code) + ")"
 		if f.More > 0 {
 			text += ", and " + strconv.Itoa(f.More) + " more of the same kind"
 		}

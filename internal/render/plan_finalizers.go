@@ -172,7 +172,7 @@ func refusalTable(s Style, list []report.Refusal) *table {
 		shown = list[:min(len(list), maxRefusals)]
 	}
 	for _, r := range shown {
-		t.add(outcomeColour(report.Blocked), s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), cmp.Or(s.text(r.LiftedBy), "nothing"))
+		t.add(outcomeColours[report.Blocked], s.text(r.Object.Namespace), s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), cmp.Or(s.text(r.LiftedBy), "nothing"))
 	}
 	dropCommonNamespace(t, list, func(r *report.Refusal) object.Ref { return r.Object })
 	if left := len(list) - len(shown); left > 0 {

@@ -32,7 +32,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	refused := func(e report.Effect) bool { return e.Reason == string(reason.RequestRefused) }
 	switch {
 	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return !refused(e) }):
-		return s.paint(outcomeColour(report.Kept), "refused by the API server; nothing would be deleted")
+		return s.paint(outcomeColours[report.Kept], "refused by the API server; nothing would be deleted")
 	case len(caused) == 0 && p.Complete:
 		return "nothing changes"
 	case len(caused) == 0:
@@ -54,7 +54,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	var parts []string
 	switch n := counts[report.Deleted]; {
 	case n > 0:
-		parts = append(parts, s.paint(outcomeColour(report.Deleted), plural(n, "object")+verb))
+		parts = append(parts, s.paint(outcomeColours[report.Deleted], plural(n, "object")+verb))
 	case counts[report.Blocked] == 0:
 		parts = append(parts, "nothing would be deleted")
 	}
@@ -62,7 +62,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		parts = append(parts, plural(ending, "object")+pluralForm(ending, " is", " are")+" already terminating")
 	}
 	if n := counts[report.Blocked]; n > 0 {
-		parts = append(parts, s.paint(outcomeColour(report.Blocked), blockedText(s, p, caused, n, len(parts) > 0)))
+		parts = append(parts, s.paint(outcomeColours[report.Blocked], blockedText(s, p, caused, n, len(parts) > 0)))
 	}
 	for _, o := range []struct {
 		outcome report.Outcome
@@ -71,7 +71,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		{report.Orphaned, "would be orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "unknown"},
 	} {
 		if n := counts[o.outcome]; n > 0 {
-			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
+			parts = append(parts, s.paint(outcomeColours[o.outcome], strconv.Itoa(n)+" "+o.text))
 		}
 	}
 	if n := unlistedObjects(p.Unlisted); n > 0 {

@@ -93,7 +93,7 @@ func outsideTable(s Style, list []report.Outside) *table {
 	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "OBJECT", "WHAT", "WHY"}, inWidth: true}
 	for i := range list {
 		x := &list[i]
-		t.add(outcomeColour(x.Outcome), s.text(string(x.Outcome)), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.What), s.text(withWhy(x.Decision(x.Field), x)))
+		t.add(outcomeColours[x.Outcome], s.text(string(x.Outcome)), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.What), s.text(withWhy(x.Decision(x.Field), x)))
 	}
 	dropCommonNamespace(t, list, func(x *report.Outside) object.Ref { return x.Object })
 	return t

@@ -128,7 +128,7 @@ func dataTable(s Style, rows []dataRow, effects []report.Effect) *table {
 	}
 	t := &table{headers: []string{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}}
 	for _, r := range rows {
-		t.add(outcomeColour(report.Outcome(r.outcome)), r.outcome, r.namespace, r.data, r.detail)
+		t.add(outcomeColours[report.Outcome(r.outcome)], r.outcome, r.namespace, r.data, r.detail)
 	}
 	dropCommonNamespace(t, effects, func(e *report.Effect) object.Ref { return e.Object })
 	return t

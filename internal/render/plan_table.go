@@ -122,7 +122,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 		if e.DependsOnTiming {
 			outcome += s.star()
 		}
-		t.add(outcomeColour(e.Outcome), outcome, s.text(e.Object.Namespace), s.name(e.Object), effectReason(s, e))
+		t.add(outcomeColours[e.Outcome], outcome, s.text(e.Object.Namespace), s.name(e.Object), effectReason(s, e))
 	}
 	// One namespace is in the headline, unless the headline names another.
 	_, several := namespaces(effects, func(e *report.Effect) object.Ref { return e.Object })

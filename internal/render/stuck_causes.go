@@ -292,7 +292,7 @@ func (c *stuckCause) endsByItself() bool { return c.severity() == reason.Info }
 
 // line returns the cause on one line.
 func (c *stuckCause) line(s Style) string {
-	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.durationText() + ": " + c.whyText(s)
+	return s.paint(severityColours[c.severity()], c.heldText(s)) + c.durationText() + ": " + c.whyText(s)
 }
 
 // write writes the block of a cause: the held objects and duration, the reason, the evidence about
@@ -302,9 +302,9 @@ func (c *stuckCause) write(w *writer, d detail) (left bool) {
 	s := w.style
 	const indent, hang = "  ", 4
 	if c.isExplained {
-		w.shortProse(d.words, sentenceCase(s.paint(severityColour(c.severity()), c.whyText(s))), 2)
+		w.shortProse(d.words, sentenceCase(s.paint(severityColours[c.severity()], c.whyText(s))), 2)
 	} else {
-		w.shortProse(d.words, s.paint(severityColour(c.severity()), c.heldText(s))+c.durationText(), 2)
+		w.shortProse(d.words, s.paint(severityColours[c.severity()], c.heldText(s))+c.durationText(), 2)
 		w.shortProse(d.words, indent+c.whyText(s), hang)
 	}
 	proofs := bestProofs(s, c.main, whyHeld(c.main), d.proofs)

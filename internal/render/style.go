@@ -137,48 +137,15 @@ func (s Style) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-func outcomeColour(o report.Outcome) string {
-	switch o {
-	case report.Deleted:
-		return red
-	case report.Blocked:
-		return yellow
-	case report.Orphaned:
-		return blue
-	case report.Pruned:
-		return cyan
-	case report.Kept:
-		return green
-	case report.Unknown:
-		return magenta
-	}
-	return ""
+var outcomeColours = map[report.Outcome]string{
+	report.Deleted: red, report.Blocked: yellow, report.Orphaned: blue, report.Pruned: cyan, report.Kept: green, report.Unknown: magenta,
 }
 
-func severityColour(v reason.Severity) string {
-	switch v {
-	case reason.Error:
-		return red
-	case reason.Warning:
-		return yellow
-	case reason.Info:
-		return blue
-	}
-	return ""
-}
+var severityColours = map[reason.Severity]string{reason.Error: red, reason.Warning: yellow, reason.Info: blue}
 
-func verdictColour(v report.Verdict) string {
-	switch v {
-	case report.Live:
-		return green
-	case report.Garbage:
-		return red
-	case report.BeingDeleted, report.WaitingForDependents, report.HeldByFinalizer:
-		return yellow
-	case report.Undecidable:
-		return magenta
-	}
-	return ""
+var verdictColours = map[report.Verdict]string{
+	report.Live: green, report.Garbage: red, report.Undecidable: magenta,
+	report.BeingDeleted: yellow, report.WaitingForDependents: yellow, report.HeldByFinalizer: yellow,
 }
 
 // star returns the mark of effects that depend on timing.
