@@ -41,13 +41,12 @@ func (t treeRows) write(w *writer) {
 		}
 		return
 	}
-	gap := strings.Repeat(" ", columnGap)
+	headers, widths := []string{"NAME"}, []int{names}
+	for _, c := range columns {
+		headers, widths = append(headers, c.header), append(widths, c.width)
+	}
 	if !w.style.NoHeaders {
-		cells := []string{padded("NAME", names)}
-		for _, c := range columns {
-			cells = append(cells, padded(c.header, c.width))
-		}
-		w.line(strings.Join(cells, gap))
+		w.line(padCells(headers, widths))
 	}
 	for i := range t {
 		r := &t[i]
@@ -55,11 +54,11 @@ func (t treeRows) write(w *writer) {
 			r.writeNarrow(w, limit)
 			continue
 		}
-		cells := []string{padded(r.lead+r.painted(w.style), names)}
+		cells := []string{r.lead + r.painted(w.style)}
 		for _, c := range columns {
-			cells = append(cells, padded(*c.cell(r), c.width))
+			cells = append(cells, *c.cell(r))
 		}
-		w.line(strings.Join(cells, gap))
+		w.line(padCells(cells, widths))
 	}
 }
 
@@ -98,8 +97,6 @@ func (t treeRows) columns() (names int, columns []treeColumn) {
 	}
 	return names, columns
 }
-
-func padded(text string, to int) string { return text + strings.Repeat(" ", max(to-width(text), 0)) }
 
 // painted returns the name, coloured if the object has a problem.
 func (r *treeRow) painted(s Style) string {
