@@ -129,7 +129,7 @@ func boxOf(x *figure) Box {
 		b.Kind = times(b.Kind, n)
 		b.Name = sharedName(x.refs)
 	}
-	width := max(nameWidth(render.Escape(b.Name)), smallWidth(render.Escape(b.Kind)+"  "+word(b.Look))+18, smallWidth(render.Escape(b.Note)))
+	width := max(nameWidth(render.Escape(b.Name)), smallWidth(render.Escape(b.Kind)+"  "+appearanceOf(b.Look).Word)+18, smallWidth(render.Escape(b.Note)))
 	b.W, b.H = min(max(width+2*inset, minWidth), most), boxHeight
 	if b.Note != "" {
 		b.H += noteHeight

@@ -206,9 +206,9 @@ func (g *group) noteWith(note string) string {
 	if len(g.below) > 0 {
 		words = append(words, "below: "+g.kinds())
 	}
-	for _, l := range looks() {
-		if n := g.looks[l]; n > 0 && !isUnremarkable(l) {
-			words = append(words, strconv.Itoa(n)+" "+word(l))
+	for _, a := range appearances {
+		if n := g.looks[a.Look]; n > 0 && !isUnremarkable(a.Look) {
+			words = append(words, strconv.Itoa(n)+" "+a.Word)
 		}
 	}
 	if g.dangling > 0 {

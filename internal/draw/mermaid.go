@@ -45,7 +45,7 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 // vertex returns a box, doubly framed if it is a target.
 func vertex(i int, b *Box) string {
 	lines := []string{escapeMermaid(b.Kind), "<b>" + escapeMermaid(b.Name) + "</b>"}
-	if word := word(b.Look); word != "" {
+	if word := appearanceOf(b.Look).Word; word != "" {
 		lines = append(lines, word)
 	}
 	if b.Note != "" {

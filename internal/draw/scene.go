@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"cmp"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -97,15 +99,6 @@ const (
 	Unseen Look = "Unseen"
 )
 
-// looks returns all looks in display order.
-func looks() []Look {
-	var looks []Look
-	for _, o := range report.Outcomes() {
-		looks = append(looks, Look(o))
-	}
-	return append(looks, BeingDeleted, Waiting, Absent, Unseen, Plain)
-}
-
 // Arrow is an owner reference, drawn from the owner to its dependent, or another reference, drawn from the
 // used object.
 type Arrow struct {
@@ -140,9 +133,11 @@ type Entry struct {
 }
 
 // appearance is how a look is drawn: two colours in each theme, and properties that distinguish it
-// without colour. word returns its words.
+// without colour.
 type appearance struct {
 	Look Look
+	// Word is the look in one or two words for a box, Text explains it. Both are empty for Plain.
+	Word, Text string
 	// Fill is the colour of the box, Ink that of its border, mark and word.
 	Fill, Ink shading
 	// Dash is the pattern of the border; empty for a solid one.
@@ -156,18 +151,19 @@ type shading struct{ Light, Dark string }
 
 const circle = "M1 6a5 5 0 1 0 10 0a5 5 0 1 0-10 0"
 
+// appearances are in display order.
 var appearances = []appearance{
-	{Look(report.Deleted), shading{"#ffebe9", "#3b1618"}, shading{"#b3261e", "#ff8e86"}, "", "M2 2L10 10M10 2L2 10"},
-	{Look(report.Blocked), shading{"#fff3d1", "#352708"}, shading{"#7a4b00", "#e8b339"}, "7 3", "M4 2V10M8 2V10"},
-	{Look(report.Orphaned), shading{"#e3f0ff", "#0f2a4a"}, shading{"#0a57b8", "#79b8ff"}, "2 3", "M0 6H4M8 6H12M7.5 2L4.5 10"},
-	{Look(report.Pruned), shading{"#dcf4f4", "#0b2f33"}, shading{"#0b6470", "#56d4dd"}, "9 3 2 3", circle + "M4 6H8"},
-	{Look(report.Kept), shading{"#e6f6e9", "#12301b"}, shading{"#1a6b32", "#6bd482"}, "", "M1.5 6.5L4.5 9.5L10.5 3"},
-	{Look(report.Unknown), shading{"#f3ebff", "#2b1d48"}, shading{"#6b35c2", "#c4a1ff"}, "4 3", "M3.5 4a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.9-1.1 1.7M6 10.4v.1"},
-	{BeingDeleted, shading{"#ffe9dc", "#3d2010"}, shading{"#953800", "#ffa657"}, "11 4", "M2.5 1.5H9.5M2.5 10.5H9.5M3.5 1.5L8.5 10.5M8.5 1.5L3.5 10.5"},
-	{Waiting, shading{"#fff0e0", "#372410"}, shading{"#8a4600", "#f5b871"}, "5 4", circle + "M6 3V6L8 7.5"},
-	{Absent, shading{"#ffffff", "#0d1117"}, shading{"#a11d33", "#ff9aa8"}, "3 4", circle + "M2.5 9.5L9.5 2.5"},
-	{Unseen, shading{"#ffffff", "#0d1117"}, shading{"#57606a", "#9198a1"}, "1 4", "M2 6h.1M6 6h.1M10 6h.1"},
-	{Plain, shading{"#ffffff", "#1c232c"}, shading{"#6e7781", "#848d97"}, "", ""},
+	{Look(report.Deleted), "deleted", "deleted", shading{"#ffebe9", "#3b1618"}, shading{"#b3261e", "#ff8e86"}, "", "M2 2L10 10M10 2L2 10"},
+	{Look(report.Blocked), "blocked", "blocked: being deleted, and still there in the end", shading{"#fff3d1", "#352708"}, shading{"#7a4b00", "#e8b339"}, "7 3", "M4 2V10M8 2V10"},
+	{Look(report.Orphaned), "orphaned", "orphaned: stays, without its owner", shading{"#e3f0ff", "#0f2a4a"}, shading{"#0a57b8", "#79b8ff"}, "2 3", "M0 6H4M8 6H12M7.5 2L4.5 10"},
+	{Look(report.Pruned), "pruned", "pruned: stays, and loses a reference", shading{"#dcf4f4", "#0b2f33"}, shading{"#0b6470", "#56d4dd"}, "9 3 2 3", circle + "M4 6H8"},
+	{Look(report.Kept), "kept", "kept", shading{"#e6f6e9", "#12301b"}, shading{"#1a6b32", "#6bd482"}, "", "M1.5 6.5L4.5 9.5L10.5 3"},
+	{Look(report.Unknown), "unknown", "unknown: depends on what could not be read", shading{"#f3ebff", "#2b1d48"}, shading{"#6b35c2", "#c4a1ff"}, "4 3", "M3.5 4a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.9-1.1 1.7M6 10.4v.1"},
+	{BeingDeleted, "being deleted", "being deleted", shading{"#ffe9dc", "#3d2010"}, shading{"#953800", "#ffa657"}, "11 4", "M2.5 1.5H9.5M2.5 10.5H9.5M3.5 1.5L8.5 10.5M8.5 1.5L3.5 10.5"},
+	{Waiting, "waiting", "being deleted, waits for its dependents", shading{"#fff0e0", "#372410"}, shading{"#8a4600", "#f5b871"}, "5 4", circle + "M6 3V6L8 7.5"},
+	{Absent, "absent", "absent: does not exist", shading{"#ffffff", "#0d1117"}, shading{"#a11d33", "#ff9aa8"}, "3 4", circle + "M2.5 9.5L9.5 2.5"},
+	{Unseen, "not seen", "not in the dump", shading{"#ffffff", "#0d1117"}, shading{"#57606a", "#9198a1"}, "1 4", "M2 6h.1M6 6h.1M10 6h.1"},
+	{Plain, "", "", shading{"#ffffff", "#1c232c"}, shading{"#6e7781", "#848d97"}, "", ""},
 }
 
 // appearanceOf returns the appearance of a look. An unknown look, which may be untrusted text, is
@@ -181,34 +177,6 @@ func appearanceOf(l Look) *appearance {
 	return &appearances[len(appearances)-1]
 }
 
-// word returns the look in one or two words for a box; empty for Plain.
-func word(l Look) string {
-	switch l {
-	case Look(report.Deleted):
-		return "deleted"
-	case Look(report.Blocked):
-		return "blocked"
-	case Look(report.Orphaned):
-		return "orphaned"
-	case Look(report.Pruned):
-		return "pruned"
-	case Look(report.Kept):
-		return "kept"
-	case Look(report.Unknown):
-		return "unknown"
-	case BeingDeleted:
-		return "being deleted"
-	case Waiting:
-		return "waiting"
-	case Absent:
-		return "absent"
-	case Unseen:
-		return "not seen"
-	default:
-		return ""
-	}
-}
-
 // seenText explains Plain in a picture without outcomes. It does not say live: its owners may be
 // absent.
 const seenText = "seen, not being deleted"
@@ -216,33 +184,10 @@ const seenText = "seen, not being deleted"
 // wordsOf returns a function that explains a look in a picture of the given source.
 func wordsOf(src report.Source, plain string) func(Look) string {
 	return func(l Look) string {
-		switch l {
-		case Look(report.Deleted):
-			return "deleted"
-		case Look(report.Blocked):
-			return "blocked: being deleted, and still there in the end"
-		case Look(report.Orphaned):
-			return "orphaned: stays, without its owner"
-		case Look(report.Pruned):
-			return "pruned: stays, and loses a reference"
-		case Look(report.Kept):
-			return "kept"
-		case Look(report.Unknown):
-			return "unknown: depends on what could not be read"
-		case BeingDeleted:
-			return "being deleted"
-		case Waiting:
-			return "being deleted, waits for its dependents"
-		case Absent:
-			return "absent: does not exist"
-		case Unseen:
-			if src.Type == "cluster" {
-				return "not read from the cluster"
-			}
-			return "not in the dump"
-		default:
-			return plain
+		if l == Unseen && src.Type == "cluster" {
+			return "not read from the cluster"
 		}
+		return cmp.Or(appearanceOf(l).Text, plain)
 	}
 }
 
@@ -253,9 +198,9 @@ func (f *figures) legend(words func(Look) string) []Entry {
 		count[f.list[i].look] += len(f.list[i].refs)
 	}
 	entries := []Entry{}
-	for _, l := range looks() {
-		if count[l] > 0 {
-			entries = append(entries, Entry{Look: l, Words: words(l), Count: count[l]})
+	for _, a := range appearances {
+		if n := count[a.Look]; n > 0 {
+			entries = append(entries, Entry{Look: a.Look, Words: words(a.Look), Count: n})
 		}
 	}
 	return entries

@@ -274,8 +274,7 @@ func newStylesheet() string {
 	s.rule(".gc .cut", "stroke-dasharray:9 3 2 3", s.use("stroke", "alarm", alarm))
 	s.rule(".gc .whole", "stroke-dasharray:none")
 	s.rule(".gc a:hover .a,.gc .a:hover", "stroke-width:3")
-	for _, l := range looks() {
-		a := appearanceOf(l)
+	for _, a := range appearances {
 		name := "." + string(a.Look)
 		dash := "stroke-dasharray:none"
 		if a.Dash != "" {

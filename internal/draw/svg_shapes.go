@@ -29,7 +29,7 @@ func (w *writer) box(i int) {
 	}
 	w.rect("f", 0, 0, b.W, b.H, round)
 	room := b.W - 2*inset
-	if word := word(b.Look); word != "" {
+	if word := appearanceOf(b.Look).Word; word != "" {
 		w.raw(`<path class="m" transform="translate(`).num(b.W - inset - markSize).raw(` 8)" d="`).raw(mark(b.Look)).raw(`"/>`)
 		w.raw(`<text class="w" x="`).num(b.W - inset - markSize - 5).raw(`" y="`).num(kindLine).raw(`">`).raw(word).raw(`</text>`)
 		room -= smallWidth(word) + markSize + 13
@@ -77,7 +77,7 @@ func tooltip(b *Box) string {
 	if r := b.Refs[0]; len(b.Refs) == 1 && r.UID != "" {
 		text += "uid " + render.Escape(string(r.UID)) + "\n"
 	}
-	if word := word(b.Look); word != "" {
+	if word := appearanceOf(b.Look).Word; word != "" {
 		text += word
 		if b.Why != "" {
 			text += ": "

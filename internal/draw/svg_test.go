@@ -129,18 +129,19 @@ func assertInert(t *testing.T, document string) {
 // be left out.
 func TestColourIsNotAlone(t *testing.T) {
 	words, marks := map[string]Look{}, map[string]Look{}
-	for _, l := range looks() {
-		a := appearanceOf(l)
-		if a.Look != l {
-			t.Errorf("%s has no appearance of its own", l)
+	for _, o := range report.Outcomes() {
+		if appearanceOf(Look(o)).Look != Look(o) {
+			t.Errorf("%s has no appearance of its own", o)
 		}
-		if other, ok := words[word(l)]; ok {
-			t.Errorf("%s and %s have the same word", l, other)
+	}
+	for _, a := range appearances {
+		if other, ok := words[a.Word]; ok {
+			t.Errorf("%s and %s have the same word", a.Look, other)
 		}
 		if other, ok := marks[a.Mark]; ok {
-			t.Errorf("%s and %s have the same mark", l, other)
+			t.Errorf("%s and %s have the same mark", a.Look, other)
 		}
-		words[word(l)], marks[a.Mark] = l, l
+		words[a.Word], marks[a.Mark] = a.Look, a.Look
 	}
 }
 
@@ -157,12 +158,11 @@ func TestContrast(t *testing.T) {
 		{"arrow", ground, wire, 3}, {"arrow of the legend", paper, wire, 3}, {"ring", ground, accent, 3},
 		{"dangling", ground, alarm, 3}, {"waiting", ground, delay, 3}, {"doubt", ground, doubt, 3},
 	}
-	for _, l := range looks() {
-		a := appearanceOf(l)
-		name := string(l)
+	for _, a := range appearances {
+		name := string(a.Look)
 		pairs = append(pairs, pair{name + " name", a.Fill, ink, 4.5}, pair{name + " kind", a.Fill, faint, 4.5},
 			pair{name + " border inside", a.Fill, a.Ink, 3}, pair{name + " border outside", ground, a.Ink, 3})
-		if word(l) != "" {
+		if a.Word != "" {
 			pairs = append(pairs, pair{name + " word", a.Fill, a.Ink, 4.5})
 		}
 	}
