@@ -220,6 +220,25 @@ func (l *lexer) own(to *string, name string) error {
 	return err
 }
 
+// wanted reads the members of a mapping that have a function, which gets the name of the value: prefix and key.
+func (l *lexer) wanted(mapping, prefix string, flat bool, read map[string]func(name string) error) error {
+	return l.members(mapping, flat, func() error {
+		if read := read[string(l.key)]; read != nil {
+			return read(prefix + "." + string(l.key))
+		}
+		return l.skip()
+	})
+}
+
+// repeatedInto and ownInto are repeated and own for wanted.
+func (l *lexer) repeatedInto(to *string) func(string) error {
+	return func(name string) error { return l.repeated(to, name) }
+}
+
+func (l *lexer) ownInto(to *string) func(string) error {
+	return func(name string) error { return l.own(to, name) }
+}
+
 // strings reads a list of strings; null is empty.
 func (l *lexer) strings(name string) ([]string, error) {
 	var list []string

@@ -40,22 +40,15 @@ func (l *lexer) definitionScope(it *item, path string, _ bool) error {
 
 func (l *lexer) definitionNames(it *item, path string, _ bool) error {
 	d := &it.facts.definition
-	return l.members(path, false, func() (err error) {
-		switch string(l.key) {
-		case "kind":
-			err = l.repeated(&d.Kind, "spec.names.kind")
-		case "plural":
-			err = l.repeated(&d.Plural, "spec.names.plural")
-		case "singular":
-			err = l.repeated(&d.Singular, "spec.names.singular")
-		case "shortNames":
-			d.ShortNames, err = l.strings("spec.names.shortNames")
-		case "categories":
-			d.Categories, err = l.strings("spec.names.categories")
-		default:
-			err = l.skip()
+	texts := func(to *[]string) func(string) error {
+		return func(name string) (err error) {
+			*to, err = l.strings(name)
+			return err
 		}
-		return err
+	}
+	return l.wanted(path, path, false, map[string]func(string) error{
+		"kind": l.repeatedInto(&d.Kind), "plural": l.repeatedInto(&d.Plural), "singular": l.repeatedInto(&d.Singular),
+		"shortNames": texts(&d.ShortNames), "categories": texts(&d.Categories),
 	})
 }
 
@@ -66,24 +59,16 @@ func (l *lexer) definitionVersions(it *item, path string, _ bool) error {
 			return err
 		}
 		var v object.CRDVersion
-		err := l.definitionVersion(&v)
-		d.Versions = append(d.Versions, v)
-		return err
-	})
-}
-
-func (l *lexer) definitionVersion(v *object.CRDVersion) error {
-	return l.members("an entry of spec.versions", false, func() (err error) {
-		switch string(l.key) {
-		case "name":
-			err = l.repeated(&v.Name, "spec.versions.name")
-		case "served":
-			v.Served, _, err = l.boolean("spec.versions.served")
-		case "storage":
-			v.Storage, _, err = l.boolean("spec.versions.storage")
-		default:
-			err = l.skip()
+		flag := func(to *bool) func(string) error {
+			return func(name string) (err error) {
+				*to, _, err = l.boolean(name)
+				return err
+			}
 		}
+		err := l.wanted("an entry of "+path, path, false, map[string]func(string) error{
+			"name": l.repeatedInto(&v.Name), "served": flag(&v.Served), "storage": flag(&v.Storage),
+		})
+		d.Versions = append(d.Versions, v)
 		return err
 	})
 }

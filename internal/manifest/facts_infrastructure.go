@@ -111,19 +111,8 @@ var ipAddressFacts = &factKind{
 // parentRef reads the object that an IPAddress belongs to.
 func (l *lexer) parentRef(it *item, path string, _ bool) error {
 	a := &it.facts.address
-	return l.members(path, false, func() error {
-		switch string(l.key) {
-		case "group":
-			return l.repeated(&a.Group, "spec.parentRef.group")
-		case "resource":
-			return l.repeated(&a.Resource, "spec.parentRef.resource")
-		case "namespace":
-			return l.repeated(&a.Namespace, "spec.parentRef.namespace")
-		case "name":
-			return l.own(&a.Name, "spec.parentRef.name")
-		default:
-			return l.skip()
-		}
+	return l.wanted(path, path, false, map[string]func(string) error{
+		"group": l.repeatedInto(&a.Group), "resource": l.repeatedInto(&a.Resource), "namespace": l.repeatedInto(&a.Namespace), "name": l.ownInto(&a.Name),
 	})
 }
 
@@ -147,28 +136,10 @@ func (l *lexer) reservations(it *item, path string, _ bool) error {
 			return err
 		}
 		var r object.Reservation
-		err := l.reservation(&r)
+		err := l.wanted("an entry of "+path, path, false, map[string]func(string) error{
+			"apiGroup": l.repeatedInto(&r.Group), "resource": l.repeatedInto(&r.Resource), "name": l.ownInto(&r.Name), "uid": l.ownInto((*string)(&r.UID)),
+		})
 		it.facts.claim.Reserved = append(it.facts.claim.Reserved, r)
-		return err
-	})
-}
-
-func (l *lexer) reservation(r *object.Reservation) error {
-	return l.members("an entry of status.reservedFor", false, func() (err error) {
-		switch string(l.key) {
-		case "apiGroup":
-			err = l.repeated(&r.Group, "status.reservedFor.apiGroup")
-		case "resource":
-			err = l.repeated(&r.Resource, "status.reservedFor.resource")
-		case "name":
-			err = l.own(&r.Name, "status.reservedFor.name")
-		case "uid":
-			uid := string(r.UID)
-			err = l.own(&uid, "status.reservedFor.uid")
-			r.UID = types.UID(uid)
-		default:
-			err = l.skip()
-		}
 		return err
 	})
 }

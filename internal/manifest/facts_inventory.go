@@ -292,12 +292,7 @@ func (l *lexer) lenientMembers(it *item, path string, fields map[string]func(pat
 	if l.token() != '{' {
 		return l.skipMistyped(it, path, "a mapping")
 	}
-	return l.members(path, false, func() error {
-		if read := fields[string(l.key)]; read != nil {
-			return read(path + "." + string(l.key))
-		}
-		return l.skip()
-	})
+	return l.wanted(path, path, false, fields)
 }
 
 func (l *lexer) textInto(it *item, to *string) func(string) error {

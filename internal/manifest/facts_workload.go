@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
-)
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 var podFacts = &factKind{
 	kind: object.Pod,
@@ -209,20 +205,9 @@ var pvFacts = &factKind{
 // claimRef reads the claim of a volume.
 func (l *lexer) claimRef(it *item, path string, flat bool) error {
 	v := &it.facts.volume
-	return l.members(path, flat, func() (err error) {
-		switch string(l.key) {
-		case "namespace":
-			err = l.repeated(&v.ClaimNamespace, "spec.claimRef.namespace")
-		case "name":
-			err = l.own(&v.ClaimName, "spec.claimRef.name")
-		case "uid", "uID":
-			uid := string(v.ClaimUID)
-			err = l.own(&uid, "spec.claimRef.uid")
-			v.ClaimUID = types.UID(uid)
-		default:
-			err = l.skip()
-		}
-		return err
+	uid := func(string) error { return l.own((*string)(&v.ClaimUID), path+".uid") }
+	return l.wanted(path, path, flat, map[string]func(string) error{
+		"namespace": l.repeatedInto(&v.ClaimNamespace), "name": l.ownInto(&v.ClaimName), "uid": uid, "uID": uid,
 	})
 }
 
