@@ -136,7 +136,11 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 	}
 	if r.Names != nil {
 		value, _ := v.(string)
-		for _, ref.Name = range r.Names[value] {
+		names, ok := r.Names[value]
+		if !ok {
+			names = r.Names[""]
+		}
+		for _, ref.Name = range names {
 			x.add(ref)
 		}
 		return
@@ -195,8 +199,8 @@ func (ref *Reference) named(r *Rule, m map[string]any) bool {
 	ref.Kind = kind
 	if given {
 		ref.Group = group
-	} else if kind != r.To.Kind && kind == "Service" {
-		ref.Group = ""
+	} else if i := slices.IndexFunc(r.Or, func(k object.Kind) bool { return k.Kind == kind }); i >= 0 && kind != r.To.Kind {
+		ref.Group = r.Or[i].Group
 	}
 	return kind != ""
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -22,10 +24,16 @@ const maxGuesses = 50
 // in which cert-manager runs.
 var homes = map[string]string{certManager: "cert-manager"}
 
-// GuessOf returns what the names of the fields in the spec of a custom resource of a group say: a string in a
-// field like caSecretName, or credentialName, names a Secret, one like configMapName a ConfigMap, and so does a mapping with a name
-// that is in a field like secret, secretRef or configMapRef, or has the kind Secret or ConfigMap. Without a namespace
-// of its own it is one of the namespace of the object, or of homes. It is a guess: only the project knows.
+// GuessOf returns what the names of the fields in the spec of a custom resource of a group say:
+//
+//	caSecretName: ca, credentialName: ca       a Secret; likewise configMapName, serviceAccountName, claimName,
+//	                                           storageClassName, priorityClassName
+//	secretRef: {name: ca}                      a Secret; likewise secret, configMapRef and configMapKeyRef
+//	x: {kind: Secret, name: ca}                a Secret or ConfigMap
+//	x: {apiVersion: v1, kind: Pod, name: p}    an object of any kind; likewise with apiGroup or group
+//
+// Without a namespace of its own it is one of the namespace of the object, or of homes. It is a guess: only the
+// project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
 	var o struct {
 		Spec map[string]any `json:"spec"`
@@ -49,9 +57,9 @@ func (x *extraction) guess(path string, v any) {
 			x.guess(path+"[]", entry)
 		}
 	case map[string]any:
-		if kind, _ := v[kindKey].(string); kind == secret.Kind || kind == configMap.Kind {
+		if to, ok := guessedKind(v); ok {
 			name, _ := v["name"].(string)
-			x.addGuess(path, kind, name, v)
+			x.addGuess(path, to, name, v)
 		}
 		keys := make([]string, 0, len(v))
 		for key := range v {
@@ -59,25 +67,63 @@ func (x *extraction) guess(path string, v any) {
 		}
 		slices.Sort(keys)
 		for _, key := range keys {
+			if key == "claimRef" {
+				continue // the claim to which the object is bound, which needs the object
+			}
 			field := path + "." + key
 			x.guess(field, v[key])
 			for _, kind := range []object.Kind{secret, configMap} {
-				x.addGuess(field, kind.Kind, guessedName(key, strings.ToLower(kind.Kind), v[key]), v[key])
+				x.addGuess(field, kind.GroupKind, guessedName(key, strings.ToLower(kind.Kind), v[key]), v[key])
+			}
+			for _, named := range guessedFields {
+				if name, is := v[key].(string); is && strings.HasSuffix(strings.ToLower(key), named.key) {
+					x.addGuess(field, named.kind, name, nil)
+				}
 			}
 		}
 	}
 }
 
+// guessedFields are the ends of the keys, in lower case, of strings that name other kinds.
+var guessedFields = []struct {
+	key  string
+	kind schema.GroupKind
+}{
+	{"serviceaccountname", object.ServiceAccount.GroupKind},
+	{"claimname", object.PVC.GroupKind},
+	{"storageclassname", object.StorageClass.GroupKind},
+	{"priorityclassname", object.PriorityClass.GroupKind},
+}
+
+// guessedKind returns the kind that a mapping names. It returns false for a kind without its group, except
+// Secret and ConfigMap.
+func guessedKind(m map[string]any) (schema.GroupKind, bool) {
+	kind, _ := m[kindKey].(string)
+	for _, key := range groupKeys {
+		if text, ok := m[key].(string); ok {
+			if key == "apiVersion" {
+				text = object.GroupOf(text)
+			}
+			return schema.GroupKind{Group: text, Kind: kind}, kind != ""
+		}
+	}
+	return schema.GroupKind{Kind: kind}, kind == secret.Kind || kind == configMap.Kind
+}
+
 // addGuess adds a guessed reference to a name, unless that is empty. value is that of the field.
-func (x *extraction) addGuess(field, kind, name string, value any) {
+func (x *extraction) addGuess(field string, to schema.GroupKind, name string, value any) {
 	namespace, optional := x.namespace, false
 	if m, ok := value.(map[string]any); ok {
 		own, _ := m[namespaceKey].(string)
 		namespace = cmp.Or(own, namespace)
 		optional, _ = m[optionalKey].(bool)
 	}
-	if name != "" && namespace != "" {
-		x.add(Reference{Field: field, Kind: kind, Namespace: namespace, Name: name, Optional: optional})
+	kind, known := scopes[to]
+	if known && !kind.Namespaced {
+		namespace = ""
+	}
+	if name != "" && (namespace != "" || !known || !kind.Namespaced) {
+		x.add(Reference{Field: field, Group: to.Group, Kind: to.Kind, Namespace: namespace, Name: name, Optional: optional})
 	}
 }
 

@@ -30,7 +30,8 @@ type Rule struct {
 	Or []object.Kind
 	// Any is true if the value often names a kind of another project. To may be empty then.
 	Any bool
-	// Names are the names for which a value stands, of which one is needed. nil if the value is the name.
+	// Names are the names for which a value stands, of which one is needed; those of "" for any other value.
+	// nil if the value is the name.
 	Names map[string][]string
 	// Selects is true if the value is a label selector, or a mapping of labels, for objects of To in the
 	// namespace of the user.

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	networking = "networking.k8s.io"
-	apps       = "apps"
+	networking  = "networking.k8s.io"
+	flowControl = "flowcontrol.apiserver.k8s.io"
 )
 
 // The kinds of Kubernetes that only references name.
@@ -27,8 +27,11 @@ var (
 	claimTemplate         = kindOf("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true)
 	volumeSnapshot        = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots", true)
 	snapshotClass         = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotClass", "volumesnapshotclasses", false)
+	snapshotContent       = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotContent", "volumesnapshotcontents", false)
 	csiDriver             = kindOf("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false)
 	storageCapacity       = kindOf("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", true)
+	flowSchema            = kindOf(flowControl, "v1", "FlowSchema", "flowschemas", false)
+	priorityLevel         = kindOf(flowControl, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", false)
 	configMap             = object.ConfigMap
 	secret                = object.Secret
 	service               = object.Service
@@ -45,7 +48,7 @@ var NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies",
 var scopes = func() map[schema.GroupKind]object.Kind {
 	byKind := map[schema.GroupKind]object.Kind{}
 	for _, k := range append([]object.Kind{
-		clusterRole, object.Role, object.APIService, csiDriver, ingressClass, runtimeClass, deviceClass, attributesClass, claimTemplate, volumeSnapshot, configMap, secret, service, object.ServiceAccount,
+		clusterRole, object.Role, object.APIService, csiDriver, ingressClass, runtimeClass, priorityLevel, deviceClass, attributesClass, claimTemplate, volumeSnapshot, snapshotClass, configMap, secret, service, object.ServiceAccount,
 		object.PV, object.PVC, object.StorageClass, object.PriorityClass, object.ResourceClaim, object.Node, object.Namespace,
 		object.Deployment, object.StatefulSet, object.ReplicaSet, object.DaemonSet, object.Pod, object.CRD,
 	}, customKinds...) {
@@ -77,6 +80,13 @@ var podTemplates = []struct {
 	{object.Pod, "spec."},
 	{rollout, "spec.template.spec."},
 	{knativeService, "spec.template.spec."},
+	{deploymentConfig, "spec.template.spec."},
+	{cloneSet, "spec.template.spec."},
+	{jobSet, "spec.replicatedJobs[].template.spec.template.spec."},
+	{workerSet, "spec.leaderWorkerTemplate.leaderTemplate.spec."},
+	{workerSet, "spec.leaderWorkerTemplate.workerTemplate.spec."},
+	{rayCluster, "spec.headGroupSpec.template.spec."},
+	{rayCluster, "spec.workerGroupSpecs[].template.spec."},
 }
 
 // workloadRules returns the rules for the spec of a pod, for each kind that has one.
@@ -161,6 +171,8 @@ func podRules() []Rule {
 // Source: kubernetes, dynamic-resource-allocation/structured: a request without its class cannot be allocated.
 // Source: kubernetes, pkg/volume/csi/csi_plugin.go skipAttach, podInfoEnabled; csi_mounter.go getFSGroupPolicy: a
 // driver without CSIDriver has the defaults, and volumes are attached also if it cannot attach.
+// Source: kubernetes, apiserver/pkg/util/flowcontrol/apf_controller.go digestFlowSchemasLocked: one without its
+// priority level is ignored.
 // Source: kubernetes, pkg/controller/volume/attachdetach/attach_detach_controller.go nodeDelete: what is attached
 // to a node that is gone is detached.
 var coreRules = slices.Concat(deviceRules(), []Rule{
@@ -182,6 +194,10 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 
 	{User: object.StorageClass, Path: "provisioner", To: csiDriver, Label: "provisioner", When: report.BreaksNever},
 	{User: snapshotClass, Path: "driver", To: csiDriver, Label: "driver", When: report.BreaksNever},
+	{User: volumeSnapshot, Path: "spec.source.persistentVolumeClaimName", To: object.PVC, Label: "source", When: report.BreaksNever},
+	{User: volumeSnapshot, Path: "spec.volumeSnapshotClassName", To: snapshotClass, Label: "volumeSnapshotClassName", When: report.BreaksNever},
+	{User: snapshotContent, Path: "spec.volumeSnapshotRef", Name: "name", To: volumeSnapshot, Label: "volumeSnapshotRef", When: report.BreaksNever},
+	{User: snapshotContent, Path: "spec.volumeSnapshotClassName", To: snapshotClass, Label: "volumeSnapshotClassName", When: report.BreaksNever},
 	{User: storageCapacity, Path: "storageClassName", To: object.StorageClass, Label: "storageClassName", When: report.BreaksNever},
 	{User: object.CSINode, Path: "spec.drivers[].name", To: csiDriver, Label: "drivers", When: report.BreaksNever},
 	{User: object.VolumeAttachment, Path: "spec.attacher", To: csiDriver, Label: "attacher", When: report.BreaksNever},
@@ -199,6 +215,7 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: ingress, Path: "spec.ingressClassName", To: ingressClass, Label: "ingressClassName", When: report.BreaksNextReconcile, Effect: "no controller serves it"},
 	{User: scaler, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", When: report.BreaksNextReconcile, Effect: "it has nothing to scale"},
 	{User: scaler, Path: "spec.metrics[].type", Names: metricsAPIs, To: object.APIService, Label: "metrics", When: report.BreaksNextReconcile, Effect: "it does not scale"},
+	{User: scaler, Path: "spec.targetCPUUtilizationPercentage", Names: map[string][]string{"": metricsAPIs["Resource"]}, To: object.APIService, Label: "metrics", When: report.BreaksNextReconcile, Effect: "it does not scale"},
 
 	{User: object.ServiceAccount, Path: "secrets[]", Name: "name", To: secret, Label: "secrets", When: report.BreaksNever},
 	{User: object.ServiceAccount, Path: "imagePullSecrets[]", Name: "name", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "images of new pods are not pulled"},
@@ -207,6 +224,7 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.RoleBinding, Path: "subjects[]", Name: "name", To: object.ServiceAccount, Or: []object.Kind{}, Label: "subjects", When: report.BreaksNever},
 	{User: object.ClusterRoleBinding, Path: "subjects[]", Name: "name", To: object.ServiceAccount, Or: []object.Kind{}, Label: "subjects", When: report.BreaksNever},
 	{User: object.VolumeAttachment, Path: "spec.source.persistentVolumeName", To: object.PV, Label: "source", When: report.BreaksNextReconcile, Effect: "it cannot be detached"},
+	{User: flowSchema, Path: "spec.priorityLevelConfiguration", Name: "name", To: priorityLevel, Label: "priorityLevelConfiguration", When: report.BreaksNow, Effect: "it is ignored, and its requests belong to the next one that matches"},
 	{User: object.ValidatingAdmissionPolicyBinding, Path: "spec.policyName", To: object.ValidatingAdmissionPolicy, Label: "policyName", When: report.BreaksNow, Effect: "nothing is checked any more"},
 })
 

@@ -1,6 +1,7 @@
 package uses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,6 +18,14 @@ const (
 	monitoring  = "monitoring.coreos.com"
 	serving     = "serving.knative.dev"
 	fluxSources = "source.toolkit.fluxcd.io"
+	traefik     = "traefik.io"
+	contour     = "projectcontour.io"
+	velero      = "velero.io"
+	kueue       = "kueue.x-k8s.io"
+	metalLB     = "metallb.io"
+	kubeVirt    = "kubevirt.io"
+	karpenter   = "karpenter.sh"
+	eventing    = "eventing.knative.dev"
 )
 
 // The kinds of other projects.
@@ -51,6 +60,39 @@ var (
 	helmRepository     = kindOf(fluxSources, "v1", "HelmRepository", "helmrepositories", true)
 	helmChart          = kindOf(fluxSources, "v1", "HelmChart", "helmcharts", true)
 	bucket             = kindOf(fluxSources, "v1", "Bucket", "buckets", true)
+	appProject         = kindOf(argo, "v1alpha1", "AppProject", "appprojects", true)
+	application        = kindOf(argo, "v1alpha1", "Application", "applications", true)
+	workflow           = kindOf(argo, "v1alpha1", "Workflow", "workflows", true)
+	cronWorkflow       = kindOf(argo, "v1alpha1", "CronWorkflow", "cronworkflows", true)
+	workflowTemplate   = kindOf(argo, "v1alpha1", "WorkflowTemplate", "workflowtemplates", true)
+	clusterWorkflow    = kindOf(argo, "v1alpha1", "ClusterWorkflowTemplate", "clusterworkflowtemplates", false)
+	pushSecret         = kindOf(externals, "v1alpha1", "PushSecret", "pushsecrets", true)
+	route              = kindOf("route.openshift.io", "v1", "Route", "routes", true)
+	deploymentConfig   = kindOf("apps.openshift.io", "v1", "DeploymentConfig", "deploymentconfigs", true)
+	cloneSet           = kindOf("apps.kruise.io", "v1alpha1", "CloneSet", "clonesets", true)
+	jobSet             = kindOf("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", true)
+	workerSet          = kindOf("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", true)
+	rayCluster         = kindOf("ray.io", "v1", "RayCluster", "rayclusters", true)
+	sparkApplication   = kindOf("sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", true)
+	targetGroupBinding = kindOf("elbv2.k8s.aws", "v1beta1", "TargetGroupBinding", "targetgroupbindings", true)
+	ingressRoute       = kindOf(traefik, "v1alpha1", "IngressRoute", "ingressroutes", true)
+	traefikMiddleware  = kindOf(traefik, "v1alpha1", "Middleware", "middlewares", true)
+	traefikService     = kindOf(traefik, "v1alpha1", "TraefikService", "traefikservices", true)
+	httpProxy          = kindOf(contour, "v1", "HTTPProxy", "httpproxies", true)
+	veleroSchedule     = kindOf(velero, "v1", "Schedule", "schedules", true)
+	veleroBackup       = kindOf(velero, "v1", "Backup", "backups", true)
+	backupLocation     = kindOf(velero, "v1", "BackupStorageLocation", "backupstoragelocations", true)
+	localQueue         = kindOf(kueue, "v1beta1", "LocalQueue", "localqueues", true)
+	clusterQueue       = kindOf(kueue, "v1beta1", "ClusterQueue", "clusterqueues", false)
+	resourceFlavor     = kindOf(kueue, "v1beta1", "ResourceFlavor", "resourceflavors", false)
+	addressPool        = kindOf(metalLB, "v1beta1", "IPAddressPool", "ipaddresspools", true)
+	bgpAdvertisement   = kindOf(metalLB, "v1beta1", "BGPAdvertisement", "bgpadvertisements", true)
+	l2Advertisement    = kindOf(metalLB, "v1beta1", "L2Advertisement", "l2advertisements", true)
+	virtualMachine     = kindOf(kubeVirt, "v1", "VirtualMachine", "virtualmachines", true)
+	nodePool           = kindOf(karpenter, "v1", "NodePool", "nodepools", false)
+	ec2NodeClass       = kindOf("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses", false)
+	broker             = kindOf(eventing, "v1", "Broker", "brokers", true)
+	trigger            = kindOf(eventing, "v1", "Trigger", "triggers", true)
 	// ReferenceGrant is the kind of permissions to refer to another namespace.
 	ReferenceGrant = kindOf(gatewayAPI, "v1beta1", "ReferenceGrant", "referencegrants", true)
 	gatewayRoutes  = []object.Kind{
@@ -64,6 +106,7 @@ var (
 		gateway, gatewayClass, ReferenceGrant, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
 		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
+		appProject, workflowTemplate, clusterWorkflow, traefikMiddleware, traefikService, httpProxy, backupLocation, clusterQueue, resourceFlavor, addressPool, ec2NodeClass, broker,
 	})
 )
 
@@ -158,12 +201,80 @@ func customRules() []Rule {
 	for _, protocol := range []string{"http", "tcp", "tls"} {
 		list = append(list, Rule{User: virtualService, Path: "spec." + protocol + "[].route[].destination.host", To: service, Host: true, Label: "destination", Backend: true, Effect: "no backend"})
 	}
+	list = slices.Concat(list, trafficRules, runRules, infrastructureRules)
 	for i := range list {
-		list[i].When = report.BreaksNextReconcile
+		list[i].When = cmp.Or(list[i].When, report.BreaksNextReconcile)
 	}
 	return append(
 		list,
 		Rule{User: ReferenceGrant, Path: "spec.from[]", Name: "name", To: gateway, Or: gatewayRoutes, SelectsAll: true, Label: "from", When: report.BreaksNever},
 		Rule{User: ReferenceGrant, Path: "spec.to[]", Name: "name", To: service, Or: []object.Kind{secret}, SelectsAll: true, Label: "to", When: report.BreaksNever},
 	)
+}
+
+// trafficRules are the rules for kinds that lead requests to Services.
+//
+// Source: docs.openshift.com, Route (route.openshift.io/v1): spec.to, alternateBackends, tls.externalCertificate.
+// Source: doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd: services (kind is Service by default).
+// Source: projectcontour.io/docs/main/config/api.
+// Source: kubernetes-sigs.github.io/aws-load-balancer-controller, TargetGroupBinding: serviceRef.
+// Source: metallb.universe.tf/apis: an advertisement without pools is for all of them.
+// Source: knative.dev/docs/eventing/reference/eventing-api: Trigger.
+var trafficRules = []Rule{
+	{User: route, Path: "spec.to", Name: "name", To: service, Or: []object.Kind{}, Label: "to", Backend: true, Effect: "no backend"},
+	{User: route, Path: "spec.alternateBackends[]", Name: "name", To: service, Or: []object.Kind{}, Label: "alternateBackends", Backend: true, Effect: "one backend less"},
+	{User: route, Path: "spec.tls.externalCertificate", Name: "name", To: secret, Label: "externalCertificate", Effect: "no TLS certificate"},
+	{User: ingressRoute, Path: "spec.routes[].services[]", Name: "name", To: service, Or: []object.Kind{traefikService}, Label: "services", Backend: true, Effect: "no backend"},
+	{User: ingressRoute, Path: "spec.routes[].middlewares[]", Name: "name", To: traefikMiddleware, Label: "middlewares", Effect: "the route is not served"},
+	{User: ingressRoute, Path: "spec.tls.secretName", To: secret, Label: "tls", Effect: "no TLS certificate"},
+	{User: httpProxy, Path: "spec.routes[].services[]", Name: "name", To: service, Label: "services", Backend: true, Effect: "no backend"},
+	{User: httpProxy, Path: "spec.tcpproxy.services[]", Name: "name", To: service, Label: "services", Backend: true, Effect: "no backend"},
+	{User: httpProxy, Path: "spec.includes[]", Name: "name", To: httpProxy, Label: "includes", Effect: "it is not served"},
+	{User: httpProxy, Path: "spec.virtualhost.tls.secretName", To: secret, Label: "tls", Effect: "it is not served"},
+	{User: targetGroupBinding, Path: "spec.serviceRef", Name: "name", To: service, Label: "serviceRef", Backend: true, Effect: "it has no targets"},
+	{User: bgpAdvertisement, Path: "spec.ipAddressPools[]", To: addressPool, Label: "ipAddressPools", Effect: "it does not advertise its addresses any more"},
+	{User: l2Advertisement, Path: "spec.ipAddressPools[]", To: addressPool, Label: "ipAddressPools", Effect: "it does not advertise its addresses any more"},
+	{User: trigger, Path: "spec.broker", To: broker, Label: "broker", Effect: "it receives no events"},
+	{User: trigger, Path: "spec.subscriber.ref", Name: "name", To: knativeService, Or: []object.Kind{service}, Any: true, Label: "subscriber", Effect: "its events are not delivered"},
+}
+
+// runRules are the rules for kinds that start pods from other fields than a template.
+//
+// Source: argo-workflows.readthedocs.io/en/latest/fields: workflowTemplateRef, serviceAccountName.
+// Source: kubeflow.github.io/spark-operator, SparkApplication (v1beta2).
+// Source: kubevirt.io/api-reference: Volume; the claim of a DataVolume has its name.
+// Source: kueue.sigs.k8s.io/docs/reference/kueue.v1beta1: a ClusterQueue without one of its flavors is inactive.
+var runRules = []Rule{
+	{User: workflow, Path: "spec.workflowTemplateRef", Name: "name", To: workflowTemplate, Or: []object.Kind{clusterWorkflow}, Label: "workflowTemplateRef", When: report.BreaksNever},
+	{User: cronWorkflow, Path: "spec.workflowSpec.workflowTemplateRef", Name: "name", To: workflowTemplate, Or: []object.Kind{clusterWorkflow}, Label: "workflowTemplateRef", When: report.BreaksNextStart, Effect: "its next workflows fail"},
+	{User: cronWorkflow, Path: "spec.workflowSpec.serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", When: report.BreaksNextStart, Effect: "its next workflows fail"},
+	{User: sparkApplication, Path: "spec.driver.serviceAccount", To: object.ServiceAccount, Label: "serviceAccount", When: report.BreaksNextStart, Effect: "its driver is not started again"},
+	{User: sparkApplication, Path: "spec.driver.secrets[]", Name: "name", To: secret, Label: "secrets", When: report.BreaksNextStart, Effect: "its driver is not started again"},
+	{User: sparkApplication, Path: "spec.driver.configMaps[]", Name: "name", To: configMap, Label: "configMaps", When: report.BreaksNextStart, Effect: "its driver is not started again"},
+	{User: sparkApplication, Path: "spec.imagePullSecrets[]", To: secret, Label: "imagePullSecrets", When: report.BreaksNextStart, Effect: "new images are not pulled"},
+	{User: virtualMachine, Path: "spec.template.spec.volumes[].persistentVolumeClaim", Name: "claimName", To: object.PVC, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
+	{User: virtualMachine, Path: "spec.template.spec.volumes[].dataVolume", Name: "name", To: object.PVC, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
+	{User: virtualMachine, Path: "spec.template.spec.volumes[].secret", Name: "secretName", To: secret, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
+	{User: virtualMachine, Path: "spec.template.spec.volumes[].configMap", Name: "name", To: configMap, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
+	{User: virtualMachine, Path: "spec.template.spec.volumes[].cloudInitNoCloud.secretRef", Name: "name", To: secret, Label: "cloudInit", When: report.BreaksNextStart, Effect: newMachine},
+	{User: localQueue, Path: "spec.clusterQueue", To: clusterQueue, Label: "clusterQueue", Effect: "its workloads wait"},
+	{User: clusterQueue, Path: "spec.resourceGroups[].flavors[]", Name: "name", To: resourceFlavor, Label: "flavors", Effect: "it admits no workloads"},
+}
+
+const newMachine = "a running machine goes on, but does not start again"
+
+// infrastructureRules are the rules for projects, backups, secrets and nodes.
+//
+// Source: argo-cd.readthedocs.io/en/stable/user-guide/projects: every application belongs to a project.
+// Source: external-secrets.io/latest/api/pushsecret: secretStoreRefs (kind is SecretStore by default).
+// Source: velero.io/docs/main/api-types.
+// Source: karpenter.sh/docs/concepts/nodepools: nodeClassRef.
+var infrastructureRules = []Rule{
+	{User: application, Path: "spec.project", To: appProject, Label: "project", Effect: "it is not synced"},
+	{User: pushSecret, Path: "spec.secretStoreRefs[]", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRefs", Effect: "its Secret is not pushed"},
+	{User: pushSecret, Path: "spec.selector.secret", Name: "name", To: secret, Label: "selector", Effect: "it has nothing to push"},
+	{User: veleroSchedule, Path: "spec.template.storageLocation", To: backupLocation, Label: "storageLocation", Effect: "its next backups fail"},
+	{User: veleroBackup, Path: "spec.storageLocation", To: backupLocation, Label: "storageLocation", Effect: "it cannot be restored"},
+	{User: backupLocation, Path: "spec.credential", Name: "name", To: secret, Label: "credential", Effect: "its storage is not reached"},
+	{User: nodePool, Path: "spec.template.spec.nodeClassRef", Name: "name", To: ec2NodeClass, Or: []object.Kind{}, Any: true, Label: "nodeClassRef", Effect: "it starts no nodes"},
 }

@@ -95,6 +95,19 @@ func TestOf(t *testing.T) {
 			"spec.metrics[].type APIService.apiregistration.k8s.io /v1beta2.custom.metrics.k8s.io",
 			"spec.metrics[].type APIService.apiregistration.k8s.io /v1beta1.custom.metrics.k8s.io",
 		}},
+		"any value": {scaler.GroupKind, `{"spec":{"targetCPUUtilizationPercentage":80}}`, []string{
+			"spec.targetCPUUtilizationPercentage APIService.apiregistration.k8s.io /v1beta1.metrics.k8s.io",
+		}},
+		"a kind without its group": {ingressRoute.GroupKind, `{"spec":{"routes":[{"services":[{"name":"web"},{"kind":"TraefikService","name":"split","namespace":"edge"}]}]}}`, []string{
+			"spec.routes[].services[] Service shop/web", "spec.routes[].services[] TraefikService.traefik.io edge/split",
+		}},
+		"the volumes of a machine": {virtualMachine.GroupKind, `{"spec":{"template":{"spec":{"volumes":[{"dataVolume":{"name":"root"}},{"persistentVolumeClaim":{"claimName":"data"}},{"cloudInitNoCloud":{"secretRef":{"name":"init"}}}]}}}}`, []string{
+			"spec.template.spec.volumes[].persistentVolumeClaim PersistentVolumeClaim shop/data", "spec.template.spec.volumes[].dataVolume PersistentVolumeClaim shop/root",
+			"spec.template.spec.volumes[].cloudInitNoCloud.secretRef Secret shop/init",
+		}},
+		"two templates": {rayCluster.GroupKind, `{"spec":{"headGroupSpec":{"template":{"spec":{"serviceAccountName":"head"}}},"workerGroupSpecs":[{"template":{"spec":{"priorityClassName":"low"}}}]}}`, []string{
+			"spec.headGroupSpec.template.spec.serviceAccountName ServiceAccount shop/head", "spec.workerGroupSpecs[].template.spec.priorityClassName PriorityClass.scheduling.k8s.io /low",
+		}},
 		"a grant": {ReferenceGrant.GroupKind, `{"spec":{"from":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","namespace":"web"}],"to":[{"group":"","kind":"Service"},{"group":"","kind":"Secret","name":"tls"}]}}`, []string{
 			"spec.from[] HTTPRoute.gateway.networking.k8s.io web/ {}", "spec.to[] Service shop/ {}", "spec.to[] Secret shop/tls",
 		}},
@@ -141,7 +154,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestGuessOf(t *testing.T) {
-	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"],"credentials":{"secretRef":{"name":"aws","namespace":"ops"}},"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"Widget","name":"w"}]},"status":{"secretName":"no"}}`
+	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"],"credentials":{"secretRef":{"name":"aws","namespace":"ops"}},"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"Widget","name":"w"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n1"},"poolRef":{"group":"example.com","kind":"Pool","name":"p","namespace":"infra"},"storage":{"storageClassName":"fast","existingClaimName":"data"},"serviceAccountName":"runner"},"status":{"secretName":"no"}}`
 	var got []string
 	for _, r := range GuessOf("example.com", "shop", []byte(raw)) {
 		got = append(got, text(r))
@@ -153,7 +166,10 @@ func TestGuessOf(t *testing.T) {
 	}
 	want := []string{
 		"spec.auth[].passwordSecretRef Secret shop/pw", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm",
-		"spec.credentials.secretRef Secret ops/aws", "spec.valuesFrom[] ConfigMap shop/values",
+		"spec.credentials.secretRef Secret ops/aws", "spec.nodeRef Node /n1", "spec.poolRef Pool.example.com infra/p",
+		"spec.serviceAccountName ServiceAccount shop/runner", "spec.storage.existingClaimName PersistentVolumeClaim shop/data",
+		"spec.storage.storageClassName StorageClass.storage.k8s.io /fast", "spec.targetRef Deployment.apps shop/web",
+		"spec.valuesFrom[] ConfigMap shop/values",
 		"spec.secretRef Secret ops/aws", "spec.ca.secretName Secret cert-manager/ca", "spec.secretRef Secret ops/aws",
 	}
 	if !slices.Equal(got, want) {
