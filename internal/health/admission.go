@@ -62,6 +62,11 @@ func (r Refusal) Source() object.Ref {
 	return r.Definition.Ref
 }
 
+// By reports whether an object causes the refusal: it is the source, or the binding of the policy.
+func (r Refusal) By(o object.Ref) bool {
+	return r.Source().Coordinates() == o.Coordinates() || r.Denial != nil && r.Denial.Binding.Coordinates() == o.Coordinates()
+}
+
 // Text says what refuses and why.
 func (r Refusal) Text() string {
 	if r.Denial != nil {

@@ -55,8 +55,10 @@ type Assessment struct {
 	anyProtectionLabel bool
 	// unreachableConversions are the CRDs with a conversion webhook without a working backend.
 	unreachableConversions []*Definition
-	rights                 *rights
-	programs               *programs
+	// gone is the evidence of the objects that are gone since the snapshot: see Without.
+	gone     []*Shown
+	rights   *rights
+	programs *programs
 	// candidatesCache caches the pods and workloads that may remove a finalizer.
 	candidatesCache map[candidatesKey]*candidates
 	// referrers are the objects with references, computed on first use.
@@ -88,13 +90,7 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	if s.evidence == nil {
 		return s
 	}
-	for n := range s.evidence.Webhooks {
-		h := &s.evidence.Webhooks[n]
-		if _, broken := s.Broken(&h.Client); broken && !h.Ignored {
-			s.unreachableWebhooks = append(s.unreachableWebhooks, h)
-		}
-	}
-	s.boundPolicies = boundPoliciesOf(s.evidence)
+	s.findRefusals()
 	s.consumers = map[object.Ref]*Consumer{}
 	for n := range s.evidence.Consumers {
 		s.consumers[s.Known(s.evidence.Consumers[n].Ref)] = &s.evidence.Consumers[n]
@@ -114,9 +110,6 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	for n := range s.evidence.Definitions {
 		d := &s.evidence.Definitions[n]
 		s.crdConditions[d.Ref.Name] = d.Conditions
-		if _, broken := s.Broken(d.Conversion); broken && d.Versions > 1 {
-			s.unreachableConversions = append(s.unreachableConversions, d)
-		}
 	}
 	for n := range s.evidence.Nodes {
 		s.nodesSeen[s.evidence.Nodes[n].Name] = &s.evidence.Nodes[n]
@@ -134,6 +127,24 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	}
 	s.managerLeaseAbsent = s.managerLease == nil && (s.evidence.managerLeaseAbsent || otherLease && s.evidence.CompletenessOf(Leases, object.ManagerLease.Namespace).Whole)
 	return s
+}
+
+// findRefusals finds what may refuse writes.
+func (s *Assessment) findRefusals() {
+	s.unreachableWebhooks, s.unreachableConversions = nil, nil
+	for n := range s.evidence.Webhooks {
+		h := &s.evidence.Webhooks[n]
+		if _, broken := s.Broken(&h.Client); broken && !h.Ignored {
+			s.unreachableWebhooks = append(s.unreachableWebhooks, h)
+		}
+	}
+	for n := range s.evidence.Definitions {
+		d := &s.evidence.Definitions[n]
+		if _, broken := s.Broken(d.Conversion); broken && d.Versions > 1 {
+			s.unreachableConversions = append(s.unreachableConversions, d)
+		}
+	}
+	s.boundPolicies = boundPoliciesOf(s.evidence)
 }
 
 // Evidence returns the sorted evidence; nil if there is none. The caller must not modify it.

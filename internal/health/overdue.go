@@ -130,11 +130,11 @@ func (s *Assessment) failingNamespace(name string) Condition {
 	parsing, _ := Find(list, "NamespaceDeletionGroupVersionParsingFailure")
 	content, _ := Find(list, "NamespaceDeletionContentFailure")
 	switch {
-	case discovery.True() && len(s.APIServices()) == 0 && !s.DiscoveryWorks():
+	case discovery.True() && len(s.APIServices()) == 0 && !s.DiscoveryWorks() && !s.passed(discovery):
 		return discovery
 	case parsing.True():
 		return parsing
-	case content.True() && !OnlyRemains(content.Message):
+	case content.True() && !OnlyRemains(content.Message) && !s.passed(content):
 		return content
 	}
 	return Condition{}

@@ -145,7 +145,7 @@ func (a account) conditionOf(e *report.Effect, out *outcome.Outcome) (report.Whe
 	switch {
 	case e.Outcome == report.Blocked && a.words.Text(tr.MarkedBy) == PodGC:
 		return report.ControllerActs, PodGC
-	case why == reason.DeletedByController, why == reason.VolumeReclaimed, why == reason.Released:
+	case why == reason.DeletedByController, why == reason.VolumeReclaimed, why == reason.Released, why == reason.Unobstructed:
 		return report.ControllerActs, actor
 	case why == reason.BeingDeleted && actor != "": // pvc/data was being deleted: once pod/db-0 is gone
 		return report.ControllerActs, actor

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -17,6 +18,7 @@ import (
 // we collect. So the paths are computed on first use.
 type attribution struct {
 	snap   *snapshot.Snapshot
+	health *health.Assessment
 	seed   Seed
 	tracks *outcome.Tracks
 	// writes returns the requests that a collection has sent so far.
@@ -35,7 +37,7 @@ type attribution struct {
 // That includes changes that would have happened anyway, if our requests reach the object.
 func (c *attribution) caused(tr *outcome.Track) bool {
 	switch {
-	case tr.Target:
+	case tr.Target, tr.FreedBy != nil:
 		return true
 	case tr.Changed == 0, tr.Awaited:
 		return false
@@ -51,6 +53,8 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 // not end the same way without them.
 func (c *attribution) Follows(tr *outcome.Track) bool {
 	switch {
+	case tr.FreedBy != nil:
+		return true
 	case tr.Awaited:
 		return false
 	case tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.InLaterFuture) != 0:
@@ -79,7 +83,7 @@ func (c *attribution) reaches(o *object.Object) bool {
 // impactMap returns the impact map of the snapshot before our first request.
 func (c *attribution) impactMap() *reach.Map {
 	if c.cachedMap == nil {
-		c.cachedMap = reach.New(c.snap, Start(c.snap, engine.Upstream).Graph())
+		c.cachedMap = newReachMap(c.snap, Start(c.snap, engine.Upstream).Graph(), c.health)
 	}
 	return c.cachedMap
 }

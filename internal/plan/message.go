@@ -87,6 +87,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "goes with its PVC " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
 	case e.Reason == string(reason.Undeployed):
 		return m.deployerOf(e) + " deletes it with " + names(e.Because)
+	case e.Reason == string(reason.Unobstructed):
+		return "is already being deleted, and goes on without " + names(e.Because)
 	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.isDeleted):
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -24,9 +26,9 @@ type reachCache struct {
 const minPartRatio = 4
 
 // findReach finds what a seed may reach in a snapshot.
-func findReach(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *reachCache {
-	c := Start(snap, rules)
-	found := &reachCache{paths: reach.New(snap, c.Graph())}
+func findReach(snap *snapshot.Snapshot, seed Seed, o Options) *reachCache {
+	c := Start(snap, o.Rules)
+	found := &reachCache{paths: newReachMap(snap, c.Graph(), o.Health)}
 	starts := found.paths.Unstable()
 	for _, ref := range seed.Targets {
 		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
@@ -39,6 +41,15 @@ func findReach(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *reachCac
 		found.collector = c
 	}
 	return found
+}
+
+// newReachMap returns the map of a snapshot, with the deletions that objects obstruct.
+func newReachMap(snap *snapshot.Snapshot, g *graph.Graph, assessment *health.Assessment) *reach.Map {
+	m := reach.New(snap, g)
+	if assessment != nil {
+		m.Obstructed(assessment.FreedBy)
+	}
+	return m
 }
 
 // simulatedObjects returns the objects that are simulated.

@@ -60,6 +60,8 @@ type simulation struct {
 	// Both are nil until the first is needed.
 	finder      *finalizer.Inventories
 	inventories map[types.UID]*object.InventoryFacts
+	// freed is true if the collector has to try again what was obstructed.
+	freed bool
 	// pendingRequests are the user's requests that have not been sent yet.
 	pendingRequests []func()
 	// explorationScope is the region that other runs are tried on. nil if none are tried.
@@ -115,12 +117,15 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	if a.byHand {
 		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone
 	}
-	s.attribution = attribution{snap: snap, seed: seed, tracks: s.tracks, writes: s.writes}
+	s.attribution = attribution{snap: snap, health: o.Health, seed: seed, tracks: s.tracks, writes: s.writes}
 	if o.reachCache != nil && o.reachCache.part != nil {
 		s.attribution.cachedMap = o.reachCache.paths
 	}
 	s.priorDeletions = priorDeletions{snap: snap, tracks: s.tracks, judge: s.judge, attribution: &s.attribution, controllers: &s.finalizerControllers}
-	s.recorder.onEvent = func(e object.Event, _ int) { s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor)) }
+	s.recorder.onEvent = func(e object.Event, _ int) {
+		s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor))
+		s.freeDeletions(e)
+	}
 	return s
 }
 
@@ -178,14 +183,17 @@ func (s *simulation) runUntilReleases(ctx context.Context) error {
 	return s.drain(ctx, s.assumed.schedule)
 }
 
+func (s *simulation) overdueSearch() overdueSearch {
+	return overdueSearch{snap: s.snap, simHealth: s.simHealth, recorder: s.recorder, rules: s.options.Rules, collector: s.assumedCollector}
+}
+
 // findOverdue finds overdue deletions, unless the reference run has done so.
 func (s *simulation) findOverdue(ctx context.Context) (err error) {
 	if s.reference != nil {
 		s.simHealth.Overdue = s.reference.simHealth.Overdue
 		return nil
 	}
-	search := overdueSearch{snap: s.snap, simHealth: s.simHealth, recorder: s.recorder, rules: s.options.Rules, collector: s.assumedCollector}
-	s.simHealth.Overdue, err = search.find(ctx)
+	s.simHealth.Overdue, err = s.overdueSearch().find(ctx)
 	return err
 }
 
@@ -253,7 +261,7 @@ func (s *simulation) observeAll(objects []*object.Object) {
 // pending requests first or, with random, at random times.
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 	follow := s.collectorCallbacks()
-	follow.Idle = func() bool { return s.sendNextRequest() || s.controllers.act(ctx) }
+	follow.Idle = func() bool { return s.sendNextRequest() || s.wakeFreed(ctx) || s.controllers.act(ctx) }
 	if random != nil {
 		s.controllers.interleaver = newInterleaver(random)
 		s.recorder.lostCallees.together = len(s.recorder.lostCallees.callees) > 0 && random.IntN(2) == 0

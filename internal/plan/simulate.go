@@ -107,7 +107,7 @@ func (r *Result) After() []*object.Object {
 // For a delete, only the objects that it may reach are simulated, if these are few.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	if seed.Verb == Delete && o.Explore != 0 && o.Record != RecordReads { // what the collector reads elsewhere would be missing
-		o.reachCache = findReach(snap, seed, o.Rules)
+		o.reachCache = findReach(snap, seed, o)
 	}
 	return simulate(ctx, snap, seed, o)
 }

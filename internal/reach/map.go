@@ -35,7 +35,11 @@ type Map struct {
 	definitions map[versionedKind]*object.Object
 	defined     map[schema.GroupKind]*object.Object
 	// alwaysRead has the objects that controllers read whatever is deleted.
-	alwaysRead        []*object.Object
+	alwaysRead []*object.Object
+	// freedBy returns which of the unstable objects have deletions that an object obstructs. nil if
+	// that is unknown. freed caches the results that are not empty.
+	freedBy           func(by object.Ref) []*object.Object
+	freed             map[*object.Object][]*object.Object
 	namespaces, nodes map[string]*object.Object
 	unstable          map[*object.Object]bool // see findUnstable
 	// ambiguous: objects share a uid, or references name objects without one, so that ownership is
@@ -67,6 +71,27 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m.findSharedUIDs()
 	m.findUnstable()
 	return m
+}
+
+// Obstructed tells the map which deletions an object obstructs: they go on once it is deleted.
+func (m *Map) Obstructed(freedBy func(by object.Ref, unstable func() []*object.Object) []*object.Object) {
+	unstable := m.Unstable
+	m.freedBy, m.freed = func(by object.Ref) []*object.Object { return freedBy(by, unstable) }, map[*object.Object][]*object.Object{}
+}
+
+// deletionsFreedBy returns the objects whose deletion goes on once an object is gone.
+func (m *Map) deletionsFreedBy(o *object.Object) []*object.Object {
+	if m.freedBy == nil {
+		return nil
+	}
+	if found, known := m.freed[o]; known {
+		return found
+	}
+	found := m.freedBy(o.Ref)
+	if len(found) > 0 {
+		m.freed[o] = found
+	}
+	return found
 }
 
 // index indexes the objects of one kind.
@@ -316,7 +341,7 @@ func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*obje
 }
 
 // DeletedWith returns the objects that are deleted with o: its dependents, with and without
-// references, and its content.
+// references, its content, and those whose deletion it obstructs.
 func (m *Map) DeletedWith(o *object.Object) []*object.Object {
 	var found []*object.Object
 	if id, ok := m.graphNode(o); ok && m.graph.DependentCount(id) > 0 {
@@ -335,6 +360,7 @@ func (m *Map) DeletedWith(o *object.Object) []*object.Object {
 		found = append(found, m.podsOn(o.Name)...)
 	}
 	found = append(found, m.unwatchedDependents[o.UID]...)
+	found = append(found, m.deletionsFreedBy(o)...)
 	return append(found, m.implicitDependents[o]...)
 }
 

@@ -39,6 +39,7 @@ const (
 	ConversionFails        Code = "ConversionFails"
 	WebhookUnknown         Code = "WebhookUnknown"
 	AccountGone            Code = "AccountGone"
+	Unobstructed           Code = "Unobstructed"
 	TokenUnknown           Code = "TokenUnknown"
 	NodeUnknown            Code = "NodeUnknown"
 	PVCLeft                Code = "PVCLeft"
@@ -107,6 +108,7 @@ var Plan = &Family{
 		{Code: ConversionFails, Short: "its conversion webhook does not answer", Long: "Its conversion webhook does not answer, so every request that needs it fails."},
 		{Code: WebhookUnknown, Short: "an unreachable webhook may apply", Long: "A webhook does not answer, and whether it applies is unknown."},
 		{Code: AccountGone, Short: "its ServiceAccount goes or does not exist", Long: "It is the token of a ServiceAccount that is deleted or absent: the tokens controller deletes it, whatever its owners."},
+		{Code: Unobstructed, Short: "its deletion was obstructed, and goes on", Long: "It was being deleted already, and an APIService, webhook or policy obstructed that, which goes: the deletion continues."},
 		{Code: TokenUnknown, Short: "it may be the token of a ServiceAccount that goes", Long: "It names a ServiceAccount that goes or may go. Whether it is a token, and goes with it, is unknown."},
 		{Code: NodeUnknown, Short: "unknown whether its node is deleted", Long: "Whether the node of the pod goes is unknown. If it does, pod GC deletes the pod."},
 		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "StatefulSets leave their PVCs: it stays with its data until it is deleted by hand."},

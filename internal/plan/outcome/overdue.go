@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,6 +88,24 @@ func (l *Overdue) Add(actor string, o *object.Object, why health.Lateness, holds
 		l.byUID[o.UID] = append(l.byUID[o.UID], len(l.owners))
 		l.owners = append(l.owners, o)
 	}
+}
+
+// Revised returns a copy in which the deletions that failed before are replaced by those that fail now.
+func (l *Overdue) Revised(failing *Overdue) *Overdue {
+	next := &Overdue{steps: maps.Clone(failing.steps), deletions: maps.Clone(failing.deletions)}
+	if l == nil {
+		return next
+	}
+	next.CollectorStopped, next.owners, next.byUID = l.CollectorStopped, l.owners, l.byUID
+	for step := range l.steps {
+		if st := l.deletions[step.of]; st.Reason != reason.NamespaceDeletionFails && st.Reason != reason.CRDCleanupFails {
+			if next.steps == nil {
+				next.steps, next.deletions = map[overdueStep]bool{}, map[object.Ref]OverdueDeletion{}
+			}
+			next.steps[step], next.deletions[step.of] = true, st
+		}
+	}
+	return next
 }
 
 // Stops reports whether the step of an actor in the deletion of an object is overdue.

@@ -92,6 +92,7 @@ func (h *Health) Undiscovered() []object.Undiscovered {
 	if h.Assessment == nil {
 		return list
 	}
+	list = slices.DeleteFunc(list, func(u object.Undiscovered) bool { return h.Assessment.Unregistered(u.APIVersion) })
 	for _, a := range h.Assessment.APIServices() {
 		version := object.Resource{Group: a.Group, Version: a.Version}.APIVersion()
 		list = slices.DeleteFunc(slices.Clone(list), func(u object.Undiscovered) bool { return u.APIVersion == version })

@@ -35,6 +35,9 @@ type Track struct {
 	// Awaited: the object was deleted before our requests, and something that follows from them waits
 	// for it.
 	Awaited bool
+	// FreedBy obstructed the deletion of the object, which had begun before our requests, and is gone
+	// because of them. nil for none.
+	FreedBy *object.Object
 	// reclaimed: the object is a volume that was deleted because its claim went.
 	reclaimed bool
 	// updated: a request removed a finalizer or an owner reference.

@@ -62,10 +62,11 @@ var controllers = sync.OnceValue(func() error {
 	)
 })
 
-// newCalled starts the server of the webhooks and of the aggregated API: it admits and converts everything.
+// newCalled starts the server of the webhooks and of the aggregated API: it admits everything but at /deny, and
+// converts everything.
 func newCalled() (*httptest.Server, error) {
 	var names []string
-	for n := range len(situations) + len(takings) {
+	for n := range len(situations) + len(takings) + len(freeings) {
 		names = append(names, "hook."+namespace(n)+".svc")
 	}
 	chain, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, names)
@@ -146,7 +147,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	switch review.Kind {
 	case "AdmissionReview":
 		calls.Add(1)
-		says = map[string]any{"apiVersion": review.APIVersion, "kind": review.Kind, "response": map[string]any{"uid": review.Request.UID, "allowed": true}}
+		says = map[string]any{"apiVersion": review.APIVersion, "kind": review.Kind, "response": map[string]any{"uid": review.Request.UID, "allowed": r.URL.Path != "/deny"}}
 	case "ConversionReview":
 		for _, o := range review.Request.Objects {
 			o["apiVersion"] = review.Request.Desired

@@ -1,0 +1,250 @@
+package health
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Without returns the assessment once an object is gone that may obstruct deletions: an APIService, a
+// configuration of webhooks, an admission policy or its binding, a Usage of Crossplane, a PodDisruptionBudget, or a
+// CRD with a conversion webhook. It returns s itself if the object obstructs nothing. The two share their caches.
+func (s *Assessment) Without(o object.Ref) *Assessment {
+	gone := s.takeOut(o)
+	if gone == nil {
+		return s
+	}
+	e := *s.evidence
+	e.APIServices = lacking(e.APIServices, gone.APIServices, func(a *APIService) string { return a.Name })
+	e.Webhooks = lacking(e.Webhooks, gone.Webhooks, func(h *Webhook) string { return h.Kind + "/" + h.Configuration })
+	e.Policies = lacking(e.Policies, gone.Policies, func(p *Policy) string { return p.Ref.Name })
+	e.PolicyBindings = lacking(e.PolicyBindings, gone.PolicyBindings, func(b *PolicyBinding) string { return b.Ref.Name })
+	e.Usages = lacking(e.Usages, gone.Usages, func(u *InUse) string { return u.Ref.Kind + "/" + u.Ref.Namespace + "/" + u.Ref.Name })
+	e.Budgets = lacking(e.Budgets, gone.Budgets, func(b *Budget) string { return b.Ref.Namespace + "/" + b.Ref.Name })
+	e.Definitions = lacking(e.Definitions, gone.Definitions, func(d *Definition) string { return d.Ref.Name })
+	next := *s
+	next.evidence, next.gone, next.drains = &e, append(slices.Clip(s.gone), gone), nil
+	next.findRefusals()
+	return &next
+}
+
+// lacking returns the elements of list whose key is not one of gone.
+func lacking[T any](list, gone []T, key func(*T) string) []T {
+	if len(gone) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool {
+		return slices.ContainsFunc(gone, func(g T) bool { return key(&g) == key(&x) })
+	})
+}
+
+// takeOut returns the evidence of an object that may obstruct deletions; nil if it obstructs nothing.
+func (s *Assessment) takeOut(o object.Ref) *Shown {
+	if s.evidence == nil || !s.mayObstruct(o) {
+		return nil
+	}
+	e := s.evidence
+	switch gone := (&Shown{}); {
+	case o.Is(object.APIService):
+		if gone.APIServices = having(e.APIServices, func(a *APIService) bool { return a.Name == o.Name }); len(gone.APIServices) == 0 {
+			gone.APIServices = []APIService{{Name: o.Name}}
+		}
+		return gone
+	case o.Is(object.ValidatingWebhookConfiguration), o.Is(object.MutatingWebhookConfiguration):
+		gone.Webhooks = having(e.Webhooks, func(h *Webhook) bool { return h.Kind == o.Kind && h.Configuration == o.Name })
+		return gone
+	case o.Is(object.ValidatingAdmissionPolicy):
+		gone.Policies = having(e.Policies, func(p *Policy) bool { return p.Ref.Name == o.Name })
+		return gone
+	case o.Is(object.ValidatingAdmissionPolicyBinding):
+		gone.PolicyBindings = having(e.PolicyBindings, func(b *PolicyBinding) bool { return b.Ref.Name == o.Name })
+		return gone
+	case o.Is(object.PodDisruptionBudget):
+		gone.Budgets = having(e.Budgets, func(b *Budget) bool { return b.Ref.Namespace == o.Namespace && b.Ref.Name == o.Name })
+		return gone
+	case o.Is(object.CRD):
+		for _, d := range s.unreachableConversions {
+			if d.Ref.Name == o.Name {
+				gone.Definitions = []Definition{*d}
+				return gone
+			}
+		}
+	default:
+		gone.Usages = having(e.Usages, func(u *InUse) bool { return s.Known(u.Ref).WithoutUID() == o.WithoutUID() })
+		if len(gone.Usages) > 0 {
+			return gone
+		}
+	}
+	return nil
+}
+
+// mayObstruct reports whether an object has a kind of which objects obstruct deletions.
+func (s *Assessment) mayObstruct(o object.Ref) bool {
+	switch o.Kind {
+	case object.APIService.Kind, object.ValidatingWebhookConfiguration.Kind, object.MutatingWebhookConfiguration.Kind,
+		object.ValidatingAdmissionPolicy.Kind, object.ValidatingAdmissionPolicyBinding.Kind:
+		return true
+	case object.CRD.Kind:
+		return len(s.unreachableConversions) > 0
+	case object.PodDisruptionBudget.Kind:
+		return len(s.evidence.Budgets) > 0
+	case usage.Kind, clusterUsage.Kind:
+		return len(s.evidence.Usages) > 0
+	default:
+		return false
+	}
+}
+
+func having[T any](list []T, is func(*T) bool) (found []T) {
+	for i := range list {
+		if is(&list[i]) {
+			found = append(found, list[i])
+		}
+	}
+	return found
+}
+
+// Unregistered reports whether the APIService of an API version is gone since the snapshot.
+func (s *Assessment) Unregistered(apiVersion string) bool {
+	group, version := object.SplitAPIVersion(apiVersion)
+	return s.isGone(version + "." + group)
+}
+
+// fails reports whether discovery of an API may still fail: its APIService exists, or may.
+func (s *Assessment) fails(api string) bool {
+	absent := s.snap.Covers(object.APIService.Resource(), "") && s.snap.FindKind(object.APIService, "", api) == nil
+	return !absent && !s.isGone(api)
+}
+
+func (s *Assessment) isGone(api string) bool {
+	return slices.ContainsFunc(s.gone, func(gone *Shown) bool {
+		return slices.ContainsFunc(gone.APIServices, func(a APIService) bool { return a.Name == api })
+	})
+}
+
+// FreedBy returns the objects of a list whose deletion may go on once an object is gone that obstructs
+// it. Whether something else obstructs it, too, makes no difference. The list is asked for only if
+// the object may obstruct any deletion.
+func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed []*object.Object) {
+	next := s.Without(by)
+	if next == s {
+		return nil
+	}
+	gone := next.gone[len(next.gone)-1]
+	only := *s // without the other obstructions
+	e := *s.evidence
+	e.Shown = *gone
+	if len(gone.Policies) > 0 {
+		e.PolicyBindings = s.evidence.PolicyBindings
+	}
+	if len(gone.PolicyBindings) > 0 {
+		e.Policies = s.evidence.Policies
+	}
+	only.evidence = &e
+	only.anyProtectionLabel = false
+	only.findRefusals()
+	objects, inNamespace := list(), map[string]bool{}
+	for _, o := range objects {
+		if s.obstructs(gone, o) || slices.ContainsFunc(s.pendingWrites(o), func(w Write) bool {
+			_, refused := only.Refuses(w)
+			return refused || s.refusedDifferently(next, w)
+		}) {
+			freed = append(freed, o)
+			inNamespace[o.Namespace] = true
+		}
+	}
+	for _, o := range objects {
+		if o.Is(object.Namespace) && o.BeingDeleted() && inNamespace[o.Name] && !slices.Contains(freed, o) {
+			freed = append(freed, o) // it waits for its content
+		}
+	}
+	return freed
+}
+
+// pendingWrites returns the writes by which the deletion of an object may go on.
+func (s *Assessment) pendingWrites(o *object.Object) []Write {
+	switch {
+	case o.Is(object.Namespace) && o.BeingDeleted():
+		return []Write{{Operation: Update, Object: o}, {Operation: Update, Object: o, Subresource: "status"}, {Operation: Update, Object: o, Subresource: "finalize"}}
+	case o.BeingDeleted() && len(o.Finalizers()) > 0:
+		return []Write{{Operation: Update, Object: o}}
+	case o.BeingDeleted():
+		return nil
+	}
+	ns := s.snap.FindKind(object.Namespace, "", o.Namespace)
+	return []Write{{Operation: Remove, Object: o, Unnamed: ns != nil && ns.BeingDeleted()}, {Operation: Update, Object: o}}
+}
+
+// refusedDifferently reports whether the next assessment answers a write in another way.
+func (s *Assessment) refusedDifferently(next *Assessment, w Write) bool {
+	if !s.anyProtectionLabel || !hasProtectionLabel(w.Object) {
+		return false
+	}
+	before, refused := s.Refuses(w)
+	after, still := next.Refuses(w)
+	return refused != still || before.Sure != after.Sure
+}
+
+// obstructs reports whether objects that are gone keep a namespace, whose content could not be discovered or
+// deleted because of them, or something whose node cannot be drained.
+func (s *Assessment) obstructs(gone *Shown, o *object.Object) bool {
+	if node := s.DrainedNode(o); node != "" && o.BeingDeleted() {
+		return slices.ContainsFunc(s.Evictions(node), func(x Eviction) bool {
+			return slices.ContainsFunc(gone.Budgets, func(b Budget) bool { return b.Ref == x.Budget.Ref })
+		})
+	}
+	if !o.Is(object.Namespace) || !o.BeingDeleted() {
+		return false
+	}
+	discovery, _ := Find(s.ConditionsOfNamespace(o.Name), discoveryFailure)
+	for _, a := range gone.APIServices {
+		if a.Service != nil && a.Available.Status != "" && !a.Available.True() || discovery.True() && slices.Contains(UnansweredAPIs(discovery.Message), a.Name) {
+			return true
+		}
+	}
+	if r, hidden := s.Unreadable(o.Name); hidden && slices.ContainsFunc(gone.Definitions, func(d Definition) bool { return d.Ref.Name == r.Definition.Ref.Name }) {
+		return true
+	}
+	content, _ := Find(s.ConditionsOfNamespace(o.Name), "NamespaceDeletionContentFailure")
+	return content.True() && failuresNaming(content.Message, gone) > 0
+}
+
+// passed reports whether a condition of a namespace names only failures of objects that are gone.
+func (s *Assessment) passed(c Condition) bool {
+	if len(s.gone) == 0 {
+		return false
+	}
+	if c.Type == discoveryFailure {
+		names := UnansweredAPIs(c.Message)
+		return len(names) > 0 && !slices.ContainsFunc(names, s.fails)
+	}
+	counted, errors, _ := strings.Cut(c.Message, " remaining: ")
+	failures, err := strconv.Atoi(counted[strings.LastIndex(counted, " ")+1:])
+	named := strings.Count(errors, "unexpected items still remain in namespace: ")
+	for _, gone := range s.gone {
+		named += failuresNaming(errors, gone)
+	}
+	return err == nil && named >= failures
+}
+
+// failuresNaming counts the failures in a message of the namespace controller that name objects.
+//
+// Upstream: apiserver/pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr.
+// Upstream: apiserver/pkg/util/webhook/error.go ErrCallingWebhook.Error.
+func failuresNaming(message string, gone *Shown) (count int) {
+	for _, h := range gone.Webhooks {
+		count += strings.Count(message, `webhook "`+h.Name+`"`)
+	}
+	for _, p := range gone.Policies {
+		count += strings.Count(message, "ValidatingAdmissionPolicy '"+p.Ref.Name+"' with binding ")
+	}
+	for _, b := range gone.PolicyBindings {
+		count += strings.Count(message, " with binding '"+b.Ref.Name+"' denied request")
+	}
+	for _, d := range gone.Definitions {
+		count += strings.Count(message, "conversion webhook for "+d.Group+"/")
+	}
+	return count
+}
