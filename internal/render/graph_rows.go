@@ -41,12 +41,13 @@ func (t treeRows) write(w *writer) {
 		}
 		return
 	}
-	headers, widths := []string{"NAME"}, []int{names}
-	for _, c := range columns {
-		headers, widths = append(headers, c.header), append(widths, c.width)
-	}
+	gap := strings.Repeat(" ", columnGap)
 	if !w.style.NoHeaders {
-		w.line(padCells(headers, widths))
+		cells := []string{padded("NAME", names)}
+		for _, c := range columns {
+			cells = append(cells, padded(c.header, c.width))
+		}
+		w.line(strings.Join(cells, gap))
 	}
 	for i := range t {
 		r := &t[i]
@@ -54,11 +55,11 @@ func (t treeRows) write(w *writer) {
 			r.writeNarrow(w, limit)
 			continue
 		}
-		cells := []string{r.lead + r.painted(w.style)}
+		cells := []string{padded(r.lead+r.painted(w.style), names)}
 		for _, c := range columns {
-			cells = append(cells, *c.cell(r))
+			cells = append(cells, padded(*c.cell(r), c.width))
 		}
-		w.line(padCells(cells, widths))
+		w.line(strings.Join(cells, gap))
 	}
 }
 
@@ -97,6 +98,8 @@ func (t treeRows) columns() (names int, columns []treeColumn) {
 	}
 	return names, columns
 }
+
+func padded(text string, to int) string { return text + strings.Repeat(" ", max(to-width(text), 0)) }
 
 // painted returns the name, coloured if the object has a problem.
 func (r *treeRow) painted(s Style) string {

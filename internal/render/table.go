@@ -2,12 +2,16 @@ package render
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -101,43 +105,84 @@ func (t *table) write(w io.Writer, s Style) error {
 	}
 	s.Wide = s.Wide && !t.inWidth
 	l := t.fit(s)
-	widths := (&table{headers: l.headers, rows: l.rows}).widths(s)
+	var laid strings.Builder
+	if err := l.lay(&laid, s); err != nil {
+		return err
+	}
+	return l.emit(w, laid.String(), s)
+}
+
+// lay lays out the columns with tablewriter. Colour is added later, because tablewriter leaves
+// stray resets after coloured cells.
+func (l *layout) lay(w io.Writer, s Style) error {
+	t := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleNone),
+			Settings: tw.Settings{
+				Separators: tw.Separators{ShowHeader: tw.Off, ShowFooter: tw.Off, BetweenRows: tw.Off, BetweenColumns: tw.Off},
+				Lines:      tw.Lines{ShowTop: tw.Off, ShowBottom: tw.Off, ShowHeaderLine: tw.Off, ShowFooterLine: tw.Off},
+			},
+		})),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", columnGap), Overwrite: true}),
+		// Without this, indentation in cells is lost.
+		tablewriter.WithTrimSpace(tw.Off),
+		// Without this, the locale decides the width of ambiguous characters.
+		tablewriter.WithEastAsian(tw.Off),
+	)
+	if !s.NoHeaders {
+		t.Header(l.headers)
+	}
+	cells := make([][]string, len(l.rows))
+	for i := range l.rows {
+		cells[i] = l.rows[i].cells
+	}
+	if err := t.Bulk(cells); err != nil {
+		return err
+	}
+	return t.Render()
+}
+
+var errLines = errors.New("render: the table has another number of lines than rows")
+
+// emit writes the laid lines without trailing blanks, with colour, overflows and the lines below.
+func (l *layout) emit(w io.Writer, laid string, s Style) error {
+	lines := strings.Split(strings.TrimSuffix(laid, "\n"), "\n")
 	b := bufio.NewWriter(w)
 	if !s.NoHeaders {
-		l.emitLine(b, padCells(l.headers, widths))
+		l.emitLine(b, lines[0])
+		lines = lines[1:]
 	}
 	for _, r := range l.rows {
-		l.emitRow(b, r, widths, s)
+		n := 1 + strings.Count(r.cells[len(r.cells)-1], "\n")
+		if n > len(lines) {
+			return errLines
+		}
+		l.emitRow(b, r, lines[:n], s)
+		lines = lines[n:]
+	}
+	if len(lines) > 0 {
+		return errLines
 	}
 	return b.Flush()
 }
 
-// padCells returns cells side by side in columns.
-func padCells(cells []string, widths []int) string {
-	var line strings.Builder
-	for i, cell := range cells {
-		line.WriteString(padded(cell, widths[i]+columnGap))
-	}
-	return strings.TrimRight(line.String(), " ")
-}
-
-// padded returns a text with blanks up to a width.
-func padded(text string, to int) string { return text + strings.Repeat(" ", max(to-width(text), 0)) }
-
-// emitRow writes a row with its overflow, the further lines of its prose, and the lines below.
-func (l *layout) emitRow(b *bufio.Writer, r row, widths []int, s Style) {
-	last := len(r.cells) - 1
-	prose := strings.Split(r.cells[last], "\n")
-	first := padCells(append(r.cells[:last:last], prose[0]), widths)
+func (l *layout) emitRow(b *bufio.Writer, r row, lines []string, s Style) {
+	first := strings.TrimRight(lines[0], " ")
 	if r.overflow != "" {
-		first = padded(first, l.overflowAt) + r.overflow
+		first += strings.Repeat(" ", max(l.overflowAt-width(first), 0)) + r.overflow
 	}
 	if rest, ok := strings.CutPrefix(first, r.cells[0]); ok {
 		first = s.paint(r.colour, r.cells[0]) + rest
 	}
 	l.emitLine(b, first)
-	for _, more := range prose[1:] {
-		l.emitLine(b, strings.Repeat(" ", offset(widths, last))+more)
+	for _, more := range lines[1:] {
+		l.emitLine(b, more)
 	}
 	for _, more := range r.below {
 		l.emitLine(b, belowIndent+more)
@@ -226,7 +271,7 @@ func offset(widths []int, column int) int {
 	return n
 }
 
-// wrap breaks the prose into lines.
+// wrap breaks the prose into lines for a cell of tablewriter.
 func (l *layout) wrap(room int) {
 	last := len(l.headers) - 1
 	rows := slices.Clone(l.rows)

@@ -72,7 +72,7 @@ var libraries = map[string][]string{
 	"snapshot":      {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"codec/all":     {"github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/ulikunitz/xz", "go.etcd.io/bbolt"},
 	"render": {
-		"github.com/emicklei/dot", "github.com/mattn/go-runewidth",
+		"github.com/emicklei/dot", "github.com/mattn/go-runewidth", "github.com/olekukonko/tablewriter",
 		"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml",
 		// The printers of kubectl, so that -o means what it means there.
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
