@@ -107,17 +107,17 @@ func (t *dryRun) patch(ref object.Ref, p object.Patch) {
 
 // checkPatch checks the permission to patch instead of sending a request that is not known yet.
 func (t *dryRun) checkPatch(ref object.Ref) {
-	const verb = "patch"
+	const verb, why = "patch", "an earlier request changes the object first; "
 	a := report.Answer{Object: ref, Verb: http.MethodPatch}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		a.Refused = err.Error()
 	} else if access, err := t.client.MayI(t.ctx, verb, resource, ref.Namespace); err != nil {
-		a.Refused = err.Error()
+		a.Untried = why + "unknown whether permissions allow it: " + err.Error()
 	} else if !access.Allowed {
 		a.Refused = fmt.Sprintf("we may not %s %s: %s", verb, resource.GroupResource(), access.Why)
 	} else {
-		a.Untried = "an earlier request changes the object first; permissions allow it"
+		a.Untried = why + "permissions allow it"
 	}
 	t.answers = append(t.answers, a)
 }

@@ -23,7 +23,7 @@ import (
 // Try checks only the permission. The answers are in the order of the steps; the error is that of
 // the context.
 func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
-	t := dryRunner{client: u.client, asked: map[permission]error{}}
+	t := dryRunner{client: u.client, asked: map[permission]granted{}}
 	made := steps(u.plan)
 	var answers []report.Answer
 	for i := range u.plan.Steps {
@@ -51,8 +51,12 @@ type dryRunner struct {
 	client  *kube.Client
 	mapping undo.Mapping
 	// asked caches the answers about permissions.
-	asked map[permission]error
+	asked map[permission]granted
 }
+
+// granted is the answer about a permission. unknown is why the server did not answer, refused why it
+// denies the permission.
+type granted struct{ unknown, refused error }
 
 // permission is an RBAC verb on the objects of a kind in a namespace.
 type permission struct{ verb, apiVersion, kind, namespace string }
@@ -61,7 +65,6 @@ type permission struct{ verb, apiVersion, kind, namespace string }
 const (
 	needsEarlier = "an earlier step makes what it needs"
 	mayStore     = "its server does not say that it knows dry runs"
-	allowed      = "; permissions allow it"
 )
 
 // tryStep tries one step. If it can't, it checks the permission and returns the reason. late
@@ -81,9 +84,9 @@ func (t *dryRunner) tryStep(ctx context.Context, s *undo.Step, late bool) (untri
 	case late && err != nil:
 		return needsEarlier, nil //nolint:nilerr // an earlier step makes its definition
 	case late:
-		return needsEarlier + allowed, t.checkPermission(ctx, right, r)
+		return t.checkPermission(ctx, needsEarlier, right, r)
 	case err == nil && !t.client.DryRuns(ctx, r):
-		return mayStore + allowed, t.checkPermission(ctx, right, r)
+		return t.checkPermission(ctx, mayStore, right, r)
 	default:
 		return "", send(ctx, s)
 	}
@@ -139,18 +142,20 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// checkPermission checks each permission once.
-func (t *dryRunner) checkPermission(ctx context.Context, p permission, r object.Resource) error {
-	why, known := t.asked[p]
-	if known {
-		return why
+// checkPermission checks each permission once for steps that are not tried for a reason.
+func (t *dryRunner) checkPermission(ctx context.Context, why string, p permission, r object.Resource) (untried string, err error) {
+	g, known := t.asked[p]
+	if !known {
+		access, err := t.client.MayI(ctx, p.verb, r, p.namespace)
+		if g.unknown = err; err == nil && !access.Allowed {
+			g.refused = errors.New(strings.TrimSuffix(fmt.Sprintf("we may not %s %s: %s", p.verb, r.GroupResource(), access.Why), ": "))
+		}
+		t.asked[p] = g
 	}
-	access, err := t.client.MayI(ctx, p.verb, r, p.namespace)
-	if err == nil && !access.Allowed {
-		err = errors.New(strings.TrimSuffix(fmt.Sprintf("we may not %s %s: %s", p.verb, r.GroupResource(), access.Why), ": "))
+	if g.unknown != nil {
+		return why + "; unknown whether permissions allow it: " + g.unknown.Error(), nil
 	}
-	t.asked[p] = err
-	return err
+	return why + "; permissions allow it", g.refused
 }
 
 // createdFirst are the objects created by the plan that later steps depend on.

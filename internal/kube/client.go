@@ -151,15 +151,15 @@ type Identity struct {
 	Server, Context string
 	// User is the name of the user according to the server. It is empty if unknown.
 	User string
-	// Version is the gitVersion of the server.
+	// Version is the gitVersion of the server. It is empty without permission to read it.
 	Version string
 	// Emulated is the release that the server emulates, as 1.N. It is empty if unknown, as before
 	// v1.33.
 	Emulated string
 }
 
-// Identity reads the identity from the server. An unknown user or uid of kube-system is not an
-// error: servers older than 1.26 and roles without these permissions exist.
+// Identity reads the identity from the server. An unknown user, version or uid of kube-system is not
+// an error: servers older than 1.26 and users without these permissions exist.
 func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	id, err := c.Cluster(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	id := Identity{Server: c.base.String(), Context: c.context}
 	info, err := c.serverInfo(ctx)
 	if err != nil {
-		return id, fmt.Errorf("the server's version: %w", err)
+		return id, err
 	}
 	id.Version = info.GitVersion
 	if info.EmulationMajor != "" && info.EmulationMinor != "" {
@@ -209,14 +209,16 @@ func isRefused(err error) bool {
 		apierrors.IsMethodNotSupported(err)
 }
 
-func (c *Client) version(ctx context.Context) (string, error) {
-	info, err := c.serverInfo(ctx)
-	return info.GitVersion, err
-}
-
+// serverInfo returns the version of the server; the zero value if it may not be read.
 func (c *Client) serverInfo(ctx context.Context) (info version.Info, err error) {
 	err = c.exchange(ctx, request{verb: http.MethodGet, path: []string{"version"}, accept: jsonType}, &info)
-	return info, err
+	switch {
+	case isRefused(err):
+		return version.Info{}, nil
+	case err != nil:
+		return version.Info{}, c.explainFirstError("the server's version", err)
+	}
+	return info, nil
 }
 
 // whoAmI returns the user that the server sees, which is the impersonated one with impersonation.

@@ -73,14 +73,14 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	switch {
 	case err == nil || ok:
 	case isContext(err) && ctx.Err() == nil:
-		return nil, c.explainDiscoveryError(errSilent)
+		return nil, c.explainFirstError("discovery", errSilent)
 	default:
 		if apierrors.IsForbidden(err) { // discovery discards the message of the server
 			if said := c.forbidden(ctx); said != nil {
 				err = said
 			}
 		}
-		return nil, c.explainDiscoveryError(err)
+		return nil, c.explainFirstError("discovery", err)
 	}
 	if ok {
 		for gv, err := range failed.Groups {
@@ -109,19 +109,22 @@ func groupsAndResources(ctx context.Context, dc *discovery.DiscoveryClient) ([]*
 	return dc.ServerGroupsAndResources()
 }
 
-// forbidden returns the server's error to a user without the permission for discovery. The version
-// is usually public, so it is requested first.
+// forbidden returns the server's error to a user without the permission for discovery, which names
+// the path.
 func (c *Client) forbidden(ctx context.Context) error {
-	if _, err := c.version(ctx); err != nil {
-		return err
+	for _, path := range []string{"api", "apis"} {
+		var groups struct{}
+		if err := c.exchange(ctx, request{verb: http.MethodGet, path: []string{path}, accept: jsonType}, &groups); err != nil {
+			return err
+		}
 	}
-	var groups struct{}
-	return c.exchange(ctx, request{verb: http.MethodGet, path: []string{"apis"}, accept: jsonType}, &groups)
+	return nil
 }
 
-// explainDiscoveryError explains an error of discovery. If no response came, it names the server
-// and the cause. The URL of the single request adds nothing.
-func (c *Client) explainDiscoveryError(err error) error {
+// explainFirstError explains an error of a request that commands send first, such as discovery. If no
+// response came, it names the server and the cause. The URL of the single request adds nothing. If the
+// user may not read a path, it names the role that permits it.
+func (c *Client) explainFirstError(what string, err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	switch {
 	case ok:
@@ -130,9 +133,17 @@ func (c *Client) explainDiscoveryError(err error) error {
 		return fmt.Errorf("you must be logged in to the server: %w", err)
 	case errors.Is(err, errSilent):
 		return fmt.Errorf("the API server %s: %w", c.config.Host, err)
+	case isPathForbidden(err):
+		return fmt.Errorf("%s: %w\nThe ClusterRole system:discovery permits it", what, err)
 	default:
-		return fmt.Errorf("discovery: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
+}
+
+// isPathForbidden reports whether the server denied a path that belongs to no resource.
+func isPathForbidden(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsForbidden(err) && errors.As(err, &status) && (status.Status().Details == nil || status.Status().Details.Kind == "")
 }
 
 // Discovered returns the result of the last Discover; nil before the first.

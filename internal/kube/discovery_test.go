@@ -105,7 +105,10 @@ func TestDiscoversCustom(t *testing.T) {
 func TestDiscoveryRefused(t *testing.T) {
 	for want, answer := range map[string]http.HandlerFunc{
 		`User "ann" cannot impersonate resource "users"`: refuse(http.StatusForbidden, metav1.StatusReasonForbidden, func(s *metav1.Status) {
-			s.Message = `forbidden: User "ann" cannot impersonate resource "users"`
+			s.Message, s.Details = `forbidden: User "ann" cannot impersonate resource "users"`, &metav1.StatusDetails{Kind: "users"}
+		}),
+		"User \"ann\" cannot get path \"/api\"\nThe ClusterRole system:discovery permits it": refuse(http.StatusForbidden, metav1.StatusReasonForbidden, func(s *metav1.Status) {
+			s.Message, s.Details = `forbidden: User "ann" cannot get path "/api"`, nil
 		}),
 		"you must be logged in to the server": refuse(http.StatusUnauthorized, metav1.StatusReasonUnauthorized),
 	} {

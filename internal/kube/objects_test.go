@@ -234,7 +234,8 @@ func TestIdentity(t *testing.T) {
 	}
 	s.on(review, refuse(403, metav1.StatusReasonForbidden))
 	s.on("/api/v1/namespaces/kube-system", refuse(403, metav1.StatusReasonForbidden))
-	if id, err = c.Identity(context.Background()); err != nil || id.User != "" || id.ClusterUID != "" {
+	s.on("/version", refuse(403, metav1.StatusReasonForbidden))
+	if id, err = c.Identity(context.Background()); err != nil || id != (Identity{Server: s.URL}) {
 		t.Errorf("without permissions: %+v, %v", id, err)
 	}
 	s.on(review, http.NotFound)
@@ -244,6 +245,14 @@ func TestIdentity(t *testing.T) {
 	s.on(review, refuse(500, metav1.StatusReasonInternalError))
 	if _, err = c.Identity(context.Background()); err == nil {
 		t.Error("a failure passed for an answer")
+	}
+	s.on("/version", refuse(500, metav1.StatusReasonInternalError))
+	if _, err = c.Identity(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "the server's version: ") {
+		t.Errorf("of a server that fails: %v", err)
+	}
+	s.Close()
+	if _, err = c.Identity(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "no answer from the API server "+s.URL+": ") {
+		t.Errorf("of a server that is down: %v", err)
 	}
 }
 

@@ -40,9 +40,11 @@ func (c *Client) Past(ctx context.Context, w past.Window) (*past.Record, error) 
 		return nil, err
 	}
 	record.Resources = d.Resources
-	if version, err := c.version(ctx); err == nil {
-		record.Minor = int(release.MinorOf(version))
+	info, err := c.serverInfo(ctx)
+	if err != nil {
+		return nil, err
 	}
+	record.Minor = int(release.MinorOf(info.GitVersion))
 	if clock.refused != nil {
 		record.Limits = append(record.Limits, past.Limit{Resource: object.Lease.Resource(), Why: clock.refused.Error()})
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -63,7 +62,7 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 // snapshot lists places as the scope says. Places that are forbidden are listed in the namespaces
 // of Scope.Instead.
 func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, scope Scope, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
-	source, err := c.source(ctx)
+	source, err := c.source(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +128,13 @@ func comparePlaces(a, b Place) int {
 	)
 }
 
-// source reads the identity of the server.
-func (c *Client) source(ctx context.Context) (s snapshot.Source, err error) {
-	s.Server, s.Context = c.base.String(), c.context
-	if s.KubernetesVersion, err = c.version(ctx); err != nil && !isRefused(err) {
-		return s, fmt.Errorf("the server's version: %w", err)
+// source reads the identity of the server. The served APIs bound a version that may not be read.
+func (c *Client) source(ctx context.Context, d *Discovery) (snapshot.Source, error) {
+	id, err := c.Cluster(ctx)
+	s := snapshot.Source{Server: id.Server, Context: id.Context, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version}
+	if id.Version == "" {
+		s.VersionBounds = snapshot.BoundsByAPIs(d.Resources)
 	}
-	s.ClusterUID, err = c.clusterUID(ctx)
 	return s, err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -225,6 +226,26 @@ func TestWhatIsListed(t *testing.T) {
 		if slices.Contains(names, no) {
 			t.Errorf("%s is listed", no)
 		}
+	}
+}
+
+// TestVersionUnread: without permission to read the version it is unknown, and the served APIs bound
+// it.
+func TestVersionUnread(t *testing.T) {
+	s, c := world(t)
+	s.on("/version", refuse(403, metav1.StatusReasonForbidden))
+	s.serves(nil, namespaces, configMaps, pods, widgets, object.Resource{
+		Group: "resource.k8s.io", Version: "v1", Name: "deviceclasses", Kind: "DeviceClass", Verbs: object.AllVerbs,
+	})
+	snap, err := c.Snapshot(t.Context(), Scope{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := snap.Version(); v.Exact != "" || v.Least != 34 || v.Most != 0 || !slices.Equal(v.From, []snapshot.VersionEvidence{snapshot.FromAPIs}) {
+		t.Errorf("version %+v", v)
+	}
+	if !snap.Version().Doubts(release.UpdatesWithoutNamespace) {
+		t.Error("a rule that the server may lack is not in doubt")
 	}
 }
 

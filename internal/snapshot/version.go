@@ -3,6 +3,7 @@ package snapshot
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
@@ -144,6 +145,15 @@ func boundsOf(k kubelets, served []string) Version {
 
 // span are the first and the last minor version that serve something; 0 means unbounded.
 type span struct{ first, last int }
+
+// BoundsByAPIs returns the bounds of the version of a server that serves these resources.
+func BoundsByAPIs(served *object.Resources) Version {
+	var versions []string
+	for _, r := range served.All() {
+		versions = append(versions, r.APIVersion())
+	}
+	return boundsOf(kubelets{}, versions)
+}
 
 // apiSpans are the releases that serve a version of a built-in group by default.
 //
