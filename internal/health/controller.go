@@ -10,18 +10,22 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // slowAfter is the age, in seconds, above which a deletion counts as slow even if its controller
 // runs.
 const slowAfter = 600
 
-// controllerParts are the parts that must be complete before a controller is called gone: it could
-// be in any of them.
-var controllerParts = []Part{
-	Pods, Deployments, StatefulSets, DaemonSets,
-	Roles, RoleBindings, ClusterRoles, ClusterBindings, Leases,
-}
+// runningParts are the parts that show a running controller, and controllerParts those that must be
+// complete before a controller is called gone: it could be in any of them.
+var (
+	runningParts = []Part{
+		Pods, Deployments, StatefulSets, DaemonSets,
+		Roles, RoleBindings, ClusterRoles, ClusterBindings,
+	}
+	controllerParts = append(slices.Clone(runningParts), Leases)
+)
 
 // Account is a service account.
 type Account struct{ Namespace, Name string }
@@ -224,11 +228,8 @@ func (s *search) judgeNotFound() report.ControllerVerdict {
 		certain = false
 		s.result.Proof.Add(code, about, message)
 	}
-	for _, text := range s.unreadParts() {
+	for _, text := range append(s.unreadParts(controllerParts), s.unreadObject(s.o)...) {
 		doubt(reason.NotRead, nil, text)
-	}
-	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
-		doubt(reason.NotRead, nil, "the object itself was not read completely: "+t.Unread)
 	}
 	if s.mayNeedPerson() {
 		certain = false
@@ -278,11 +279,27 @@ func (s *search) judgeNotFound() report.ControllerVerdict {
 	return report.FinalizerControllerGone
 }
 
-// unreadParts lists the needed parts that are incomplete, grouped by reason.
-func (s *Assessment) unreadParts() []string {
+// ControllerUnread returns what could not be read and may show that a controller runs that removes a
+// finalizer from the object, and why; empty if all of it was read. What a dump does not have was not
+// tried.
+func (s *Assessment) ControllerUnread(o *object.Object) string {
+	tried := slices.DeleteFunc(slices.Clone(runningParts), func(p Part) bool { return s.evidence.CompletenessOf(p, "").Why == snapshot.NoList })
+	return strings.Join(append(s.unreadParts(tried), s.unreadObject(o)...), "; ")
+}
+
+// unreadObject says why the object was not read completely, in a list that is empty if it was.
+func (s *Assessment) unreadObject(o *object.Object) []string {
+	if t := s.shown[o.Ref]; t != nil && t.Unread != "" {
+		return []string{"the object itself was not read completely: " + t.Unread}
+	}
+	return nil
+}
+
+// unreadParts lists the incomplete ones of the needed parts, grouped by reason.
+func (s *Assessment) unreadParts(needed []Part) []string {
 	var whys []string
 	parts := map[string][]string{}
-	for _, p := range controllerParts {
+	for _, p := range needed {
 		if c := s.evidence.CompletenessOf(p, ""); !c.Whole {
 			if parts[c.Why] == nil {
 				whys = append(whys, c.Why)

@@ -161,7 +161,7 @@ func (s *Assessment) managerVerdict(o *object.Object, proof *Proofs) report.Cont
 			return report.FinalizerControllerAlive
 		case object.HolderGone:
 			proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
-			unread := s.unreadParts()
+			unread := s.unreadParts(controllerParts)
 			for _, text := range unread {
 				proof.Add(reason.NotRead, nil, text)
 			}

@@ -227,7 +227,7 @@ func mayDeleteAny(f *object.InventoryFacts) bool {
 // with an object that was being deleted before the request.
 //
 // A finalizer that is not known is a lock of a person, or that of a controller with unknown deletes. Only
-// if that is known to be absent, nothing more is deleted.
+// if that is known to be absent, nothing more is deleted. If it could not be seen, it may run.
 func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 	if o.BeingDeleted() {
 		return
@@ -253,6 +253,9 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 			more.Reason, more.Message = string(reason.MayDeleteOthers), "its rules are not known"
 		default:
 			more.Reason, more.Message = string(reason.FinalizerUnknown), "unknown what it is for"
+			if unread := s.finalizerControllers.unread; unread != nil && unread(o) != "" {
+				more.Reason, more.Message = string(reason.ControllerUnread), unread(o)
+			}
 		}
 		again := func(x report.Unlisted) bool { return x.Controller == more.Controller && x.Message == more.Message }
 		if more.Reason != "" && (more.Controller == "" || !slices.ContainsFunc(p.Unlisted[first:], again)) {

@@ -20,6 +20,9 @@ type finalizerControllers struct {
 	lookup ControllerOf
 	// pauseOf returns why a controller leaves a finalizer. nil if nothing is known about controllers.
 	pauseOf func(o *object.Object, name string) finalizer.Pause
+	// unread returns what was not read and may show a running controller of an object's finalizers;
+	// empty if all was. nil if nothing is known about controllers.
+	unread func(o *object.Object) string
 	// simulated contains the controllers that remove their finalizers in the simulation.
 	simulated *controllerSet
 	// cache contains earlier results of lookup.

@@ -75,6 +75,9 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 			}
 		}
 	}
+	for _, u := range result.Plan.Unlisted {
+		fmt.Fprintf(&b, "more with %s: %s %s: %s\n", u.Object.KubectlName(), u.Finalizer, u.Reason, u.Message)
+	}
 	return b.String()
 }
 

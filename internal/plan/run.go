@@ -112,7 +112,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	}
 	if o.Controller == nil && o.Health != nil {
 		lookup := controllerLookup{o.Health, snap, s.judge, o.Outside}
-		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf = lookup.controllerOf, lookup.pauseOf
+		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf, s.finalizerControllers.unread = lookup.controllerOf, lookup.pauseOf, o.Health.ControllerUnread
 	}
 	if a.byHand {
 		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone

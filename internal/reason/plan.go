@@ -56,6 +56,7 @@ const (
 	HookUnknown            Code = "HookUnknown"
 	MayDeleteOthers        Code = "MayDeleteOthers"
 	FinalizerUnknown       Code = "FinalizerUnknown"
+	ControllerUnread       Code = "ControllerUnread"
 )
 
 // Plan has the reasons of effects and steps in addition to those of the collector.
@@ -96,6 +97,7 @@ var Plan = &Family{
 		{Code: HookUnknown, Short: "what a hook does is unknown", Long: "A hook of the Helm release or Application runs pods. What they delete is unknown."},
 		{Code: MayDeleteOthers, Short: "its controller may delete others with it", Long: "A running controller that this program does not know removes a finalizer from it, and may delete other objects first."},
 		{Code: FinalizerUnknown, Short: "what its finalizer is for is unknown", Long: "This program does not know a finalizer of it, nor whether a controller that removes it runs. It may be a lock, and the controller may delete other objects first."},
+		{Code: ControllerUnread, Short: "whether its finalizer's controller runs could not be read", Long: "This program does not know a finalizer of it, and could not read the pods, workloads or permissions that show whether its controller runs. That may delete other objects first: a live delete needs --unlock=unseen."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and its kind, name or an annotation protects it from this program."},
 		{Code: NotAskedFor, Short: "it is outside of the requested namespaces", Long: "It is garbage, but outside of the namespaces that this program may collect in."},
 		{Code: FinalizerTaken, Short: "a finalizer is removed on request"},

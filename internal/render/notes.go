@@ -102,7 +102,7 @@ func unlistedNotes(s Style, list []report.Unlisted) []string {
 	var alike groups[key, report.Unlisted]
 	for _, u := range list {
 		k := key{u.Controller, u.Reason, u.Message, ""}
-		if u.Reason == string(reason.FinalizerUnknown) {
+		if u.IsDoubt() {
 			k.finalizer = u.Finalizer
 		}
 		alike.add(k, u)
@@ -128,11 +128,15 @@ func unlistedText(s Style, group []report.Unlisted) string {
 	switch reason.Code(u.Reason) {
 	case reason.HookUnknown:
 		return s.text(u.Message)
-	case reason.FinalizerUnknown:
-		if u.Controller != "" {
-			return "unknown what " + s.text(u.Controller) + " deletes with " + objects + " before it removes " + s.text(u.Finalizer)
+	case reason.FinalizerUnknown, reason.ControllerUnread:
+		why := ""
+		if u.Reason == string(reason.ControllerUnread) {
+			why = "; " + s.text(u.Message)
 		}
-		return "unknown what removes " + s.text(u.Finalizer) + " of " + objects + ", and what that deletes"
+		if u.Controller != "" {
+			return "unknown what " + s.text(u.Controller) + " deletes with " + objects + " before it removes " + s.text(u.Finalizer) + why
+		}
+		return "unknown what removes " + s.text(u.Finalizer) + " of " + objects + ", and what that deletes" + why
 	case reason.MayDeleteOthers:
 		return s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer)) + " may delete other objects with " + objects + "; " + s.text(u.Message)
 	default:

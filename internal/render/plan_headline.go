@@ -85,7 +85,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 func unlistedObjects(list []report.Unlisted) int {
 	objects := map[object.Ref]bool{}
 	for i := range list {
-		if list[i].Reason != string(reason.FinalizerUnknown) {
+		if !list[i].IsDoubt() {
 			objects[list[i].Object] = true
 		}
 	}

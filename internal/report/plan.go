@@ -349,6 +349,11 @@ type Unlisted struct {
 	Message string `json:"message"`
 }
 
+// IsDoubt reports whether the controller is not known to exist.
+func (u *Unlisted) IsDoubt() bool {
+	return u.Reason == string(reason.FinalizerUnknown) || u.Reason == string(reason.ControllerUnread)
+}
+
 // Exploration says which other runs of the same request were simulated: under other schedules, and
 // with the state of a garbage collector that has been running for a while. The reference run begins
 // with a collector that has just started.

@@ -12,6 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
+// NoList is why a dump does not show a kind of which it has no list.
+const NoList = "no list of it was seen"
+
 // Coverage says which lists are proven to be complete. A resource in a namespace without a proof is
 // not covered: unknown is never absent. The zero value covers nothing and is ready to use.
 //
@@ -170,7 +173,7 @@ func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	}
 	switch {
 	case p == nil:
-		return why(reason.NotInDump, "no list of it was seen")
+		return why(reason.NotInDump, NoList)
 	case c.elsewhere != "" && len(p.namespaces)+len(p.failures) > 0:
 		return c.elsewhere
 	case namespace == "":

@@ -143,7 +143,8 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 
 // unread returns an obstacle for each deleted namespace and CRD of a cluster with content that was
 // not read, and for each object whose controller deletes more than the plan lists. A controller that
-// is not known to exist is none: the notes say that more may be deleted.
+// is not known to exist is one if the cluster did not let the user see whether it runs. Otherwise the
+// notes say that more may be deleted.
 func unread(world source.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for r := range policy.DeletedObjects(p.Consequences) {
@@ -167,12 +168,19 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 			}, r)
 		}
 	}
-	for _, u := range p.Unlisted {
-		if u.Reason != string(reason.FinalizerUnknown) {
-			list = Gather(list, report.Obstacle{
-				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + " deletes them; " + u.Message,
-			}, u.Object)
+	for i := range p.Unlisted {
+		u := &p.Unlisted[i]
+		does := " deletes them; "
+		switch {
+		case !u.IsDoubt():
+		case u.Reason == string(reason.ControllerUnread) && world.Client != nil:
+			does = " may run, and may delete them; "
+		default:
+			continue
 		}
+		list = Gather(list, report.Obstacle{
+			Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + does + u.Message,
+		}, u.Object)
 	}
 	return list
 }
