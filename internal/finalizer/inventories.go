@@ -318,6 +318,21 @@ func (v *Inventories) machinesOf(owner *object.Object) object.InventoryFacts {
 	})
 }
 
+// nodeClaimsOf returns the NodeClaims that own a Node.
+func (v *Inventories) nodeClaimsOf(node *object.Object) (f object.InventoryFacts) {
+	for _, ref := range node.Owners {
+		if ref.Kind == "NodeClaim" && object.GroupOf(ref.APIVersion) == karpenterGroup {
+			f.Entries = append(f.Entries, object.InventoryEntry{Coordinates: ref.In("").Coordinates(), UID: ref.UID})
+		}
+	}
+	return f
+}
+
+// nodesOf returns the Nodes of a NodeClaim.
+func (v *Inventories) nodesOf(claim *object.Object) object.InventoryFacts {
+	return inventoryOf(v.snap.In(object.Node.GroupResource(), ""), func(o *object.Object) bool { return o.RefersTo(claim.UID) })
+}
+
 // cleanedUpWith returns what the Operator Lifecycle Manager deletes with a ClusterServiceVersion.
 //
 // Source: operator-lifecycle-manager, pkg/lib/ownerutil/util.go CSVOwnerSelector.
@@ -418,7 +433,8 @@ func BoundTo(o *object.Object) (object.Kind, bool) {
 }
 
 const (
-	capiGroup = "cluster.x-k8s.io"
-	workGroup = "work.open-cluster-management.io"
-	csvKind   = "ClusterServiceVersion"
+	capiGroup      = "cluster.x-k8s.io"
+	karpenterGroup = "karpenter.sh"
+	workGroup      = "work.open-cluster-management.io"
+	csvKind        = "ClusterServiceVersion"
 )

@@ -14,6 +14,7 @@ const (
 	argoFinalizer = "resources-finalizer.argocd.argoproj.io"
 	fluxFinalizer = "finalizers.fluxcd.io"
 	kappFinalizer = "finalizers.kapp-ctrl.k14s.io/delete"
+	nodeFinalizer = "karpenter.sh/termination"
 	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
 )
 
@@ -122,6 +123,19 @@ var deployers = []Deployer{
 		Assumption: "the cluster is not paused by its spec.paused",
 		assumes:    clusterUnread,
 		members:    (*Inventories).machinesOf,
+	},
+	{
+		// The NodeClaim waits for the Node, and not the other way round.
+		Kind: object.Node, Finalizers: []string{nodeFinalizer},
+		Inventory: "the NodeClaim that owns it",
+		Source:    "karpenter, pkg/controllers/node/termination/controller.go deleteAllNodeClaims",
+		members:   (*Inventories).nodeClaimsOf,
+	},
+	{
+		Finalizers: []string{nodeFinalizer}, Waits: true,
+		Inventory: "the Node with an owner reference to it",
+		Source:    "karpenter, pkg/controllers/nodeclaim/lifecycle/controller.go finalize",
+		members:   (*Inventories).nodesOf,
 	},
 	{
 		Finalizers: []string{"operators.coreos.com/csv-cleanup"}, Waits: true,

@@ -62,7 +62,7 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	// Source: karpenter-provider-aws, pkg/controllers/nodeclass/controller.go Finalize: nothing outside of the
 	// cluster is deleted before.
 	case name == "karpenter.k8s.aws/termination":
-		return Usage{Kinds: kindsOf(kinds, "karpenter.sh", "", "NodeClaim")}, true
+		return Usage{Kinds: kindsOf(kinds, karpenterGroup, "", "NodeClaim")}, true
 	case k.Class != Protection || name == groupSnapshotBound:
 		return Usage{}, false
 	}
