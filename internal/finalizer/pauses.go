@@ -13,6 +13,10 @@ type Pause struct {
 	On object.Ref
 	// Why is a clause.
 	Why string
+	// Until is the object whose deletion ends the pause. It is zero for none.
+	Until object.Ref
+	// MayEnd is true if another controller is to end the pause, so that it is unknown whether it lasts.
+	MayEnd bool
 }
 
 // PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. facts
@@ -132,6 +136,9 @@ func field(name, value string) func(*snapshot.Snapshot, *object.Object, *object.
 //
 // Source: cluster-api, api/core/v1beta2/common_types.go ClusterNameLabel.
 const clusterLabel = "cluster.x-k8s.io/cluster-name"
+
+// ClusterOf returns the Cluster of Cluster API that an object is or is a part of; nil if the snapshot lacks it.
+func (v *Bindings) ClusterOf(o *object.Object) *object.Object { return clusterOf(v.snap, o) }
 
 // clusterOf returns the Cluster of Cluster API that an object is or is a part of; nil if the snapshot lacks it.
 //

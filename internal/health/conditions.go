@@ -97,7 +97,7 @@ func (s *Shown) takeTerminating(b *body, raw []byte) error {
 		return err
 	}
 	var d statusBody
-	t := Terminating{Ref: b.ref(), Writers: writers(held.Metadata.ManagedFields)}
+	t := Terminating{Ref: b.ref(), Writers: writers(held.Metadata.ManagedFields), Hooks: hooksOf(b, raw)}
 	var list []condition
 	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
 		t.Conditions = conditions(list)

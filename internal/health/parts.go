@@ -183,10 +183,15 @@ func FieldsOf(o *object.Object) *manifest.Fields {
 		return s.referring
 	case isPart && !s.referencesOnly:
 		return s.fields
-	case held && references != nil:
-		return heldFields.And(references)
-	case held:
-		return heldFields
+	case !held:
+		return references
 	}
-	return references
+	fields := heldFields
+	if HasHooks(o.Ref) {
+		fields = machineFields
+	}
+	if references != nil {
+		fields = fields.And(references)
+	}
+	return fields
 }

@@ -131,6 +131,8 @@ type Terminating struct {
 	Users int `json:"users,omitzero"`
 	// Node is the node in status.nodeRef, as a Machine has it. It is empty for others.
 	Node string `json:"node,omitzero"`
+	// Hooks are the hooks that a Machine waits for before it is deleted.
+	Hooks []Hook `json:"hooks,omitempty"`
 }
 
 // Read decodes one object from JSON. apiVersion and kind are used if the JSON lacks them. The

@@ -62,7 +62,10 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 // PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. See
 // finalizer.PauseOf.
 func (s *Assessment) PauseOf(o *object.Object, facts *object.OutsideFacts, name string) finalizer.Pause {
-	return s.boundObjects().PauseOf(o, facts, name)
+	if p := s.boundObjects().PauseOf(o, facts, name); p.Why != "" {
+		return p
+	}
+	return s.hookOf(o, name)
 }
 
 func (s *Assessment) boundObjects() *finalizer.Bindings {

@@ -53,7 +53,7 @@ func (f *finalizerControllers) withController(o *object.Object, r report.Release
 	}
 	answer := r
 	answer.Controller, answer.State = f.lookup(o, r.Finalizer)
-	if answer.State == report.ControllerPaused && f.pauseOf != nil {
+	if f.pauseOf != nil && (answer.State == report.ControllerPaused || answer.State == report.ControllerUnknown && health.HasHooks(o.Ref)) {
 		answer.Why = f.pauseOf(o, r.Finalizer).Why
 	}
 	if answer.State != report.ControllerGuards { // changes once nothing uses the object
@@ -92,7 +92,11 @@ type controllerLookup struct {
 }
 
 func (l controllerLookup) pauseOf(o *object.Object, name string) finalizer.Pause {
-	return l.assessment.PauseOf(o, l.outside[o.UID], name)
+	p := l.assessment.PauseOf(o, l.outside[o.UID], name)
+	if p.Until.Name != "" && l.isDeletedAt(p.Until) {
+		return finalizer.Pause{}
+	}
+	return p
 }
 
 // controllerOf returns the controller's name and state. A controller that exists but makes no
@@ -106,15 +110,18 @@ func (l controllerLookup) controllerOf(o *object.Object, name string) (string, r
 	if by == "" && j.Controller.Name != "" {
 		by = j.Controller.ShortName()
 	}
+	pause := l.pauseOf(o, name)
 	switch {
-	case j.State != report.FinalizerControllerGone && l.pauseOf(o, name).Why != "":
+	case j.State == report.FinalizerControllerGone:
+		return by, report.ControllerGone
+	case pause.MayEnd:
+		return by, report.ControllerUnknown
+	case pause.Why != "":
 		return by, report.ControllerPaused
 	case j.State == report.FinalizerControllerAlive && l.mayBeUsed(o, name):
 		return by, report.ControllerGuards
 	case j.State == report.FinalizerControllerAlive && !l.allDeleted(j.Working):
 		return by, report.ControllerRuns
-	case j.State == report.FinalizerControllerGone:
-		return by, report.ControllerGone
 	default:
 		return by, report.ControllerUnknown
 	}

@@ -87,6 +87,9 @@ func (s *simulation) doubts(o *object.Object, name string) string {
 	case report.ControllerPaused:
 		return r.Why
 	case report.ControllerUnknown:
+		if r.Why != "" {
+			return r.Why
+		}
 		return "its controller may not be running: " + finalizer.LeftBehindIf(name)
 	case report.ControllerGuards:
 		return "its controller waits as long as something uses it"

@@ -51,7 +51,7 @@ func stateText(held []report.Release) string {
 	if len(held) == 0 {
 		return "in use"
 	}
-	if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerPaused }) {
+	if !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerPaused && r.Why == "" }) {
 		if slices.ContainsFunc(held, func(r report.Release) bool { return r.Why != held[0].Why }) {
 			return "their controllers leave them"
 		}

@@ -160,6 +160,8 @@ func undecidedText(s Style, open []report.Release) string {
 	switch {
 	case !several && first.State == report.ControllerGuards:
 		return "unknown whether it is in use"
+	case !several && first.Why != "":
+		return s.text(first.Why)
 	case name == "" && several:
 		name = "the controllers that remove " + first.Finalizer
 	case name == "":

@@ -189,6 +189,12 @@ func (c *stuckCause) whyText(s Style) string {
 	}
 }
 
+// whyLeft returns why a controller leaves its finalizer, as the message of a finding says it.
+func whyLeft(f *report.Finding) string {
+	_, why, _ := strings.Cut(f.Message, " holds it; ")
+	return why
+}
+
 // whyHeld returns the reason in a finding, without the objects that wait.
 func whyHeld(f *report.Finding) string {
 	waits := "waits for finalizer " + f.Finalizer
@@ -198,10 +204,12 @@ func whyHeld(f *report.Finding) string {
 	case reason.FinalizerControllerSlow:
 		return waits + "; its controller " + report.WhyNotRemoved(f.Proof)
 	case reason.FinalizerControllerUnknown:
+		if why := whyLeft(f); why != report.UnknownRemover {
+			return waits + "; " + why
+		}
 		return waits + "; unknown whether its controller is running"
 	case reason.FinalizerControllerPaused:
-		_, why, _ := strings.Cut(f.Message, " holds it; ")
-		return waits + "; " + why
+		return waits + "; " + whyLeft(f)
 	case reason.FinalizerControllerAlive:
 		return waits + "; its controller is running"
 	default:

@@ -105,6 +105,9 @@ type Proof struct {
 	Message string      `json:"message"`
 }
 
+// UnknownRemover says of a finalizer that nothing is known about its controller.
+const UnknownRemover = "unknown whether anything removes it"
+
 // WhyNotRemoved says why a finalizer's controller that exists does not remove it, as a predicate of the controller.
 func WhyNotRemoved(proof []Proof) string {
 	shows := func(code reason.Code) bool {

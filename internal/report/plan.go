@@ -314,7 +314,8 @@ type Release struct {
 	// Controller is the name of the controller that removes it; empty if none is known.
 	Controller string          `json:"controller,omitempty"`
 	State      ControllerState `json:"state"`
-	// Why is why a controller in the state ControllerPaused leaves it; empty in other states.
+	// Why is why a controller in the state ControllerPaused leaves it, or what else must let it go on in the
+	// state ControllerUnknown. It may be empty in that, and is in other states.
 	Why string `json:"why,omitempty"`
 }
 

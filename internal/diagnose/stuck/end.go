@@ -191,7 +191,7 @@ var sentences = map[reason.Code]func(*end) string{
 		return "finalizer " + e.finalizer + " holds it; its controller " + report.WhyNotRemoved(e.proof)
 	},
 	reason.FinalizerControllerUnknown: func(e *end) string {
-		return "finalizer " + e.finalizer + " holds it; unknown whether anything removes it"
+		return "finalizer " + e.finalizer + " holds it; " + cmp.Or(e.detail, report.UnknownRemover)
 	},
 	reason.FinalizerControllerPaused: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it; " + e.detail

@@ -57,13 +57,16 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	paused := i.health.PauseOf(o, nil, name)
 	if paused.Why != "" && e.verdict != report.FinalizerControllerGone {
 		e.code, e.detail = reason.FinalizerControllerPaused, paused.Why
+		if paused.MayEnd {
+			e.code = reason.FinalizerControllerUnknown
+		}
 		e.prove(reason.ControllerPaused, &o.Ref, paused.Why)
 	}
 	e.chain[0].Waits = string(e.code)
 	i.proveInventory(o, &e)
 	i.proveConditions(o, &e)
 	i.proveEvents(o.Ref, &e)
-	if e.code == reason.FinalizerControllerPaused {
+	if e.detail != "" {
 		i.resume(o, paused, &e)
 	} else {
 		i.wake(o, found, &e)
