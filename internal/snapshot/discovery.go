@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -18,59 +20,25 @@ import (
 // documents are the discovery documents of a dump, aggregated or not.
 type documents struct {
 	// groups are those of group lists, in the order of the server.
-	groups []apiGroup
+	groups []metav1.APIGroup
 	// lists are the resources of single group versions.
-	lists []apiResourceList
+	lists []metav1.APIResourceList
 	// aggregated are the groups and versions of aggregated documents, in order.
-	aggregated []apiGroup
+	aggregated []metav1.APIGroup
 	stale      []string
-}
-
-// apiGroup is the part of metav1.APIGroup that determines the order of versions.
-type apiGroup struct {
-	Name     string `json:"name"`
-	Versions []struct {
-		GroupVersion string `json:"groupVersion"`
-		Version      string `json:"version"`
-	} `json:"versions"`
-	Preferred struct {
-		GroupVersion string `json:"groupVersion"`
-	} `json:"preferredVersion"`
-}
-
-// apiResourceList is metav1.APIResourceList.
-type apiResourceList struct {
-	GroupVersion string        `json:"groupVersion"`
-	Resources    []apiResource `json:"resources"`
-}
-
-type apiResource struct {
-	Name       string   `json:"name"`
-	Singular   string   `json:"singularName"`
-	Namespaced bool     `json:"namespaced"`
-	Kind       string   `json:"kind"`
-	Verbs      []string `json:"verbs"`
-	ShortNames []string `json:"shortNames"`
-	Categories []string `json:"categories"`
 }
 
 // discoveryDocument is the union of all kinds of discovery documents.
 type discoveryDocument struct {
-	Kind string `json:"kind"`
+	metav1.APIResourceList
 	// APIGroupList
-	Groups []apiGroup `json:"groups"`
-	// APIResourceList
-	apiResourceList
+	Groups []metav1.APIGroup `json:"groups"`
 	// APIGroupDiscoveryList of apidiscovery.k8s.io/v2 and v2beta1
 	Items []aggregatedGroup `json:"items"`
 	// version.Info, plain or wrapped
-	GitVersion string      `json:"gitVersion"`
-	Info       versionInfo `json:"info"`
-	Server     versionInfo `json:"serverVersion"`
-}
-
-type versionInfo struct {
-	GitVersion string `json:"gitVersion"`
+	GitVersion string       `json:"gitVersion"`
+	Info       version.Info `json:"info"`
+	Server     version.Info `json:"serverVersion"`
 }
 
 type aggregatedGroup struct {
@@ -181,10 +149,10 @@ func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return unknownDocument, err
 	}
-	version := cmp.Or(doc.GitVersion, doc.Info.GitVersion, doc.Server.GitVersion)
+	gitVersion := cmp.Or(doc.GitVersion, doc.Info.GitVersion, doc.Server.GitVersion)
 	switch {
-	case version != "":
-		source.KubernetesVersion = newer(source.KubernetesVersion, version)
+	case gitVersion != "":
+		source.KubernetesVersion = newer(source.KubernetesVersion, gitVersion)
 		return groupsOrVersion, nil
 	case doc.Kind == "APIGroupDiscoveryList":
 		d.addAggregated(doc.Items)
@@ -192,7 +160,7 @@ func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 		d.groups = append(d.groups, doc.Groups...)
 		return groupsOrVersion, nil
 	case doc.GroupVersion != "":
-		d.lists = append(d.lists, doc.apiResourceList)
+		d.lists = append(d.lists, doc.APIResourceList)
 	default:
 		return unknownDocument, nil
 	}
@@ -202,8 +170,9 @@ func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 // addArray adds the arrays in support bundles: of groups or of resource lists.
 func (d *documents) addArray(raw []byte) (found documentKind, err error) {
 	var elements []struct {
-		apiGroup
-		apiResourceList
+		metav1.APIGroup
+		GroupVersion string               `json:"groupVersion"`
+		APIResources []metav1.APIResource `json:"resources"`
 	}
 	if err := json.Unmarshal(raw, &elements); err != nil {
 		return unknownDocument, err
@@ -211,10 +180,10 @@ func (d *documents) addArray(raw []byte) (found documentKind, err error) {
 	for _, e := range elements {
 		switch {
 		case e.GroupVersion != "":
-			d.lists = append(d.lists, e.apiResourceList)
+			d.lists = append(d.lists, metav1.APIResourceList{GroupVersion: e.GroupVersion, APIResources: e.APIResources})
 			found = resourceLists
 		case e.Versions != nil:
-			d.groups = append(d.groups, e.apiGroup)
+			d.groups = append(d.groups, e.APIGroup)
 			found = max(found, groupsOrVersion)
 		}
 	}
@@ -223,12 +192,12 @@ func (d *documents) addArray(raw []byte) (found documentKind, err error) {
 
 func (d *documents) addAggregated(items []aggregatedGroup) {
 	for _, item := range items {
-		g := apiGroup{Name: item.Metadata.Name}
+		g := metav1.APIGroup{Name: item.Metadata.Name}
 		for _, v := range item.Versions {
-			list := apiResourceList{GroupVersion: groupVersion(g.Name, v.Version)}
+			list := metav1.APIResourceList{GroupVersion: groupVersion(g.Name, v.Version)}
 			for _, res := range v.Resources {
-				list.Resources = append(list.Resources, apiResource{
-					Name: res.Resource, Singular: res.Singular, Namespaced: res.Scope == "Namespaced",
+				list.APIResources = append(list.APIResources, metav1.APIResource{
+					Name: res.Resource, SingularName: res.Singular, Namespaced: res.Scope == "Namespaced",
 					Kind: res.ResponseKind.Kind, Verbs: res.Verbs, ShortNames: res.ShortNames, Categories: res.Categories,
 				})
 			}
@@ -236,10 +205,7 @@ func (d *documents) addAggregated(items []aggregatedGroup) {
 				d.stale = append(d.stale, list.GroupVersion)
 			}
 			d.lists = append(d.lists, list)
-			g.Versions = append(g.Versions, struct {
-				GroupVersion string `json:"groupVersion"`
-				Version      string `json:"version"`
-			}{list.GroupVersion, v.Version})
+			g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: list.GroupVersion, Version: v.Version})
 		}
 		d.aggregated = append(d.aggregated, g)
 	}
@@ -259,7 +225,7 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 	if len(d.lists) == 0 {
 		return nil
 	}
-	lists := map[string]apiResourceList{}
+	lists := map[string]metav1.APIResourceList{}
 	var order []string
 	for _, l := range d.lists {
 		if _, ok := lists[l.GroupVersion]; !ok {
@@ -299,8 +265,8 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 func (d *documents) versionsInOrder() []string {
 	var order []string
 	for _, g := range append(slices.Clone(d.aggregated), d.groups...) {
-		if g.Preferred.GroupVersion != "" {
-			order = append(order, g.Preferred.GroupVersion)
+		if g.PreferredVersion.GroupVersion != "" {
+			order = append(order, g.PreferredVersion.GroupVersion)
 		}
 		for _, v := range g.Versions {
 			order = append(order, v.GroupVersion)
@@ -318,14 +284,14 @@ func (d *documents) groupVersions() []string {
 	return all
 }
 
-func addResourceList(rs *object.Resources, l apiResourceList) {
+func addResourceList(rs *object.Resources, l metav1.APIResourceList) {
 	group, version := object.SplitAPIVersion(l.GroupVersion)
-	for _, r := range l.Resources {
+	for _, r := range l.APIResources {
 		if r.Name == "" || r.Kind == "" || version == "" || strings.Contains(r.Name, "/") {
 			continue
 		}
 		rs.Add(object.Resource{
-			Group: group, Version: version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
+			Group: group, Version: version, Name: r.Name, Kind: r.Kind, Singular: r.SingularName,
 			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
 			Verbs: object.VerbsOf(r.Verbs),
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -109,7 +110,7 @@ func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 
 // run judges a run of sonobuoy after its files were judged as lists. With a selector, all lists are
 // incomplete. A query without a file leaves a gap. groups are those that the server serves.
-func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
+func (j *judge) run(run *sonobuoyRun, groups []metav1.APIGroup) {
 	if run.selector != "" {
 		text := fmt.Sprintf("sonobuoy listed only objects with the labels %q", run.selector)
 		for _, s := range run.lists {
@@ -144,7 +145,7 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 		if found[question{plural, q.namespace}] || q.namespace != "" && !inPlace {
 			continue
 		}
-		ambiguous := slices.ContainsFunc(groups, func(g apiGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
+		ambiguous := slices.ContainsFunc(groups, func(g metav1.APIGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
 		gr, ok := j.asked(q, groupsFound[plural], known && !ambiguous)
 		if r, served := j.resources.Preferred(gr); ok && served {
 			at := spot{typeName{r.APIVersion(), r.Kind}, q.namespace}
@@ -224,7 +225,7 @@ var aggregated = map[string][]string{
 
 // knowsGroups reports whether the kinds of all served groups are known, those of custom ones by
 // their definitions.
-func (j *judge) knowsGroups(groups []apiGroup) bool {
+func (j *judge) knowsGroups(groups []metav1.APIGroup) bool {
 	if len(groups) == 0 || !j.coverage.covers(object.CRD.GroupResource(), "") {
 		return false
 	}
