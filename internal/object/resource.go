@@ -2,6 +2,7 @@ package object
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -53,25 +54,36 @@ func (v Verbs) Names() []string {
 	return names
 }
 
-// Resource is one served resource in one version.
+// MarshalJSON writes the names of the verbs.
+func (v Verbs) MarshalJSON() ([]byte, error) { return json.Marshal(append([]string{}, v.Names()...)) }
+
+// UnmarshalJSON reads names as VerbsOf does.
+func (v *Verbs) UnmarshalJSON(text []byte) error {
+	var names []string
+	err := json.Unmarshal(text, &names)
+	*v = VerbsOf(names)
+	return err
+}
+
+// Resource is one served resource in one version. Its JSON is that of a stored snapshot.
 type Resource struct {
-	Group   string
-	Version string
+	Group   string `json:"group,omitzero"`
+	Version string `json:"version"`
 	// Name is the plural, as in a URL.
-	Name       string
-	Kind       string
-	Singular   string
-	ShortNames []string
-	Categories []string
-	Namespaced bool
-	Verbs      Verbs
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"`
+	Singular   string   `json:"singular,omitzero"`
+	ShortNames []string `json:"short,omitempty"`
+	Categories []string `json:"categories,omitempty"`
+	Namespaced bool     `json:"namespaced,omitzero"`
+	Verbs      Verbs    `json:"verbs"`
 	// Custom is true for the resources of CustomResourceDefinitions: they support neither strategic
 	// merge patches nor unconditional updates. On a live server it is also true for changeable
 	// resources of an extension server, because their support is unknown.
-	Custom bool
+	Custom bool `json:"custom,omitzero"`
 	// Guessed is true for an undeclared resource that was inferred from objects. Its scope and
 	// verbs are assumptions.
-	Guessed bool
+	Guessed bool `json:"guessed,omitzero"`
 }
 
 // APIVersion returns group and version as written in a manifest.

@@ -50,31 +50,16 @@ type Cluster struct {
 
 // entry is a line after the first one. Exactly one field is set.
 type entry struct {
-	Served    []snapshot.StoredResource `json:"served,omitempty"`
-	Limit     *limit                    `json:"limit,omitzero"`
-	Tick      *Moment                   `json:"tick,omitzero"`
-	Stood     *snapshot.StoredObject    `json:"stood,omitzero"`
-	Elsewhere *snapshot.StoredObject    `json:"elsewhere,omitzero"`
-	Absent    *ref                      `json:"absent,omitzero"`
-	Change    *change                   `json:"change,omitzero"`
-	Body      *savedBody                `json:"body,omitzero"`
+	Served    []object.Resource      `json:"served,omitempty"`
+	Limit     *Limit                 `json:"limit,omitzero"`
+	Tick      *Moment                `json:"tick,omitzero"`
+	Stood     *snapshot.StoredObject `json:"stood,omitzero"`
+	Elsewhere *snapshot.StoredObject `json:"elsewhere,omitzero"`
+	Absent    *snapshot.StoredRef    `json:"absent,omitzero"`
+	Change    *change                `json:"change,omitzero"`
+	Body      *savedBody             `json:"body,omitzero"`
 	// SHA256 is the hash of all lines before it. Only the last line has it.
 	SHA256 []byte `json:"sha256,omitempty"`
-}
-
-type limit struct {
-	Resource snapshot.StoredResource `json:"resource"`
-	From     Moment                  `json:"from,omitzero"`
-	Listed   bool                    `json:"listed,omitzero"`
-	Why      string                  `json:"why,omitzero"`
-}
-
-type ref struct {
-	APIVersion string    `json:"apiVersion,omitzero"`
-	Kind       string    `json:"kind,omitzero"`
-	Namespace  string    `json:"namespace,omitzero"`
-	Name       string    `json:"name,omitzero"`
-	UID        types.UID `json:"uid,omitzero"`
 }
 
 // savedKind is a kind without its version.
@@ -175,10 +160,9 @@ func (w *writer) end() error {
 
 // past writes everything except whole objects.
 func (w *writer) past(p *Record) {
-	w.add(entry{Served: snapshot.StoreResources(p.Resources)})
+	w.add(entry{Served: p.Resources.All()})
 	for i := range p.Limits {
-		l := &p.Limits[i]
-		w.add(entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: l.From, Listed: l.Listed, Why: l.Why}})
+		w.add(entry{Limit: &p.Limits[i]})
 	}
 	for _, t := range p.Clock.Ticks() {
 		w.add(entry{Tick: &t})
@@ -190,7 +174,7 @@ func (w *writer) past(p *Record) {
 		w.add(entry{Elsewhere: snapshot.StoreObject(o)})
 	}
 	for _, r := range p.Absent {
-		w.add(entry{Absent: new(ref(r))})
+		w.add(entry{Absent: new(snapshot.StoredRef(r))})
 	}
 	for i := range p.Changes {
 		c := &p.Changes[i]

@@ -117,10 +117,10 @@ func (r *File) addEntry(e *entry, intern *manifest.Interner) error {
 	switch {
 	case e.Served != nil:
 		for _, s := range e.Served {
-			p.Resources.Add(s.Resource())
+			p.Resources.Add(s)
 		}
 	case e.Limit != nil:
-		p.Limits = append(p.Limits, Limit{Resource: e.Limit.Resource.Resource(), From: e.Limit.From, Listed: e.Limit.Listed, Why: e.Limit.Why})
+		p.Limits = append(p.Limits, *e.Limit)
 	case e.Tick != nil:
 		r.ticks = append(r.ticks, *e.Tick)
 	case e.Stood != nil:

@@ -80,14 +80,14 @@ type Record struct {
 
 // Limit is a kind with an incomplete history.
 type Limit struct {
-	Resource object.Resource
+	Resource object.Resource `json:"resource"`
 	// From is where its history begins; the zero value if nothing is known.
-	From Moment
+	From Moment `json:"from,omitzero"`
 	// Listed is true if lists from before From are known, and the changes that they reveal. Objects
 	// that were created and deleted between two lists are missing.
-	Listed bool
+	Listed bool `json:"listed,omitzero"`
 	// Why is the error of the server.
-	Why string
+	Why string `json:"why,omitzero"`
 }
 
 // Source reads the past of a cluster: from its API server, which remembers some minutes, or a file.

@@ -27,13 +27,13 @@ type storedHeader struct {
 	// EvidenceUnread is true if no evidence was read when the snapshot was taken.
 	EvidenceUnread bool `json:"evidenceUnread,omitzero"`
 	// MissingIsAbsent is true if the user vouched for that when the snapshot was taken.
-	MissingIsAbsent bool             `json:"missingIsAbsent,omitzero"`
-	Source          storedSource     `json:"source"`
-	Types           [][2]string      `json:"types"`
-	Coverage        storedCoverage   `json:"coverage"`
-	Gaps            []Gap            `json:"gaps"`
-	Problems        []storedProblem  `json:"problems"`
-	Resources       []StoredResource `json:"resources"`
+	MissingIsAbsent bool              `json:"missingIsAbsent,omitzero"`
+	Source          storedSource      `json:"source"`
+	Types           [][2]string       `json:"types"`
+	Coverage        storedCoverage    `json:"coverage"`
+	Gaps            []Gap             `json:"gaps"`
+	Problems        []storedProblem   `json:"problems"`
+	Resources       []object.Resource `json:"resources"`
 }
 
 type storedSource struct {
@@ -84,59 +84,18 @@ type storedPlace struct {
 
 type storedProblem struct {
 	Kind    string    `json:"kind"`
-	Object  storedRef `json:"object,omitzero"`
+	Object  StoredRef `json:"object,omitzero"`
 	File    string    `json:"file,omitzero"`
 	Message string    `json:"message"`
 }
 
-type storedRef struct {
+// StoredRef is a reference to an object in our own format.
+type StoredRef struct {
 	APIVersion string    `json:"apiVersion,omitzero"`
 	Kind       string    `json:"kind,omitzero"`
 	Namespace  string    `json:"namespace,omitzero"`
 	Name       string    `json:"name,omitzero"`
 	UID        types.UID `json:"uid,omitzero"`
-}
-
-// StoredResource is a resource in our own format.
-type StoredResource struct {
-	Group      string   `json:"group,omitzero"`
-	Version    string   `json:"version"`
-	Name       string   `json:"name"`
-	Kind       string   `json:"kind"`
-	Singular   string   `json:"singular,omitzero"`
-	ShortNames []string `json:"short,omitempty"`
-	Categories []string `json:"categories,omitempty"`
-	Namespaced bool     `json:"namespaced,omitzero"`
-	Verbs      []string `json:"verbs"`
-	Custom     bool     `json:"custom,omitzero"`
-	Guessed    bool     `json:"guessed,omitzero"`
-}
-
-// StoreResources returns the stored form of resources.
-func StoreResources(rs *object.Resources) []StoredResource {
-	stored := make([]StoredResource, 0, len(rs.All()))
-	for _, r := range rs.All() {
-		stored = append(stored, StoreResource(r))
-	}
-	return stored
-}
-
-// StoreResource returns the stored form of a resource.
-func StoreResource(r object.Resource) StoredResource {
-	return StoredResource{
-		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
-		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-		Verbs: r.Verbs.Names(), Custom: r.Custom, Guessed: r.Guessed,
-	}
-}
-
-// Resource returns the stored resource.
-func (r StoredResource) Resource() object.Resource {
-	return object.Resource{
-		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
-		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-		Verbs: object.VerbsOf(r.Verbs), Custom: r.Custom, Guessed: r.Guessed,
-	}
 }
 
 // storedObject is one object. Its keys are short because there may be millions.

@@ -92,7 +92,7 @@ func (h *storedHeader) snapshot() *Snapshot {
 		missingIsAbsent: h.MissingIsAbsent, latest: h.Source.Moment,
 	}
 	for _, r := range h.Resources {
-		s.Resources.Add(r.Resource())
+		s.Resources.Add(r)
 	}
 	for _, p := range h.Problems {
 		s.Problems = append(s.Problems, Problem{Kind: ProblemKind(p.Kind), Object: object.Ref(p.Object), File: p.File, Message: p.Message})

@@ -146,11 +146,11 @@ func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
 		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),
-		Resources: StoreResources(s.Resources), Coverage: storedCoverageOf(s.coverage), Gaps: s.Gaps,
+		Resources: s.Resources.All(), Coverage: storedCoverageOf(s.coverage), Gaps: s.Gaps,
 	}
 	h.Source.Moment = s.latest
 	for _, p := range s.Problems {
-		h.Problems = append(h.Problems, storedProblem{Kind: string(p.Kind), Object: storedRef(p.Object), File: p.File, Message: p.Message})
+		h.Problems = append(h.Problems, storedProblem{Kind: string(p.Kind), Object: StoredRef(p.Object), File: p.File, Message: p.Message})
 	}
 	types := map[typeName]int{}
 	for _, o := range s.Objects {
