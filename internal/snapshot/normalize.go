@@ -94,7 +94,7 @@ func makeUID(r object.Resource, namespace, name string) types.UID {
 // (spec N10, N19)
 func (s *Snapshot) deduplicate() error {
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
-		sortInOrder(s.Objects)
+		slices.SortStableFunc(s.Objects, compareObjects)
 	}
 	kept := s.Objects[:0]
 	replaced := 0
@@ -122,25 +122,6 @@ func (s *Snapshot) deduplicate() error {
 // mostAlike is the maximum number of objects with the UID of another one. Each is recorded as a
 // problem.
 const mostAlike = 100_000
-
-// sortInOrder is a stable sort. A stable sort in place takes several times as long for a million
-// objects.
-func sortInOrder(objects []*object.Object) {
-	type read struct {
-		o     *object.Object
-		index int
-	}
-	all := make([]read, len(objects))
-	for i, o := range objects {
-		all[i] = read{o, i}
-	}
-	slices.SortFunc(all, func(a, b read) int {
-		return cmp.Or(compareObjects(a.o, b.o), a.index-b.index)
-	})
-	for i := range all {
-		objects[i] = all[i].o
-	}
-}
 
 // mostReplaced is the number of objects with several UIDs that get a problem each. Nothing depends
 // on these problems.
