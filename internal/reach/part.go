@@ -313,7 +313,8 @@ func (a *about) visitNamespacePods(namespace *object.Object) {
 
 // isRepresentative reports whether a pod may stay although all pods visited before go. A pod
 // without finalizers can stay only because of its kubelet, or because a webhook that selects it
-// refuses. One pod per set of facts and one per set of labels are therefore enough.
+// refuses. One pod per set of facts and one per set of labels are therefore enough: with all of them,
+// explain of a pod among 100,000 objects takes 3.6 times as long.
 func (a *about) isRepresentative(pod *object.Object) bool {
 	facts := pod.Pod()
 	if facts == nil || a.unstable[pod] || len(pod.Finalizers()) > 0 {

