@@ -250,22 +250,9 @@ func explainDeletes(w *writer, e *report.Explanation) {
 	if e.TakersUntried > 0 {
 		tail = "; " + plural(e.TakersUntried, "more distant object") + " not tried"
 	}
-	w.lines(shortenNames(names, func(text string) []string {
+	w.lines(shortenList(names, "", maxRefs, maxFactLines+1, func(text string) []string {
 		return linesOf(s, func(x *writer) { x.prose(lead+text+tail, 2) })
 	}))
-}
-
-// shortenNames fits the first names into maxFactLines+1 lines and counts the others. It shows the first one whole.
-func shortenNames(names []string, lay func(string) []string) []string {
-	for n := min(len(names), maxRefs); ; n-- {
-		text := strings.Join(names[:n], ", ")
-		if left := len(names) - n; left > 0 {
-			text += " and " + strconv.Itoa(left) + " more"
-		}
-		if laid := lay(text); n == 1 || len(laid) <= maxFactLines+1 {
-			return laid
-		}
-	}
 }
 
 // deleteCondition returns the condition for a delete to delete an object; empty if there is none.

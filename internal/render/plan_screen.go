@@ -235,7 +235,7 @@ func (w *writer) part(x *part) {
 // shortened.
 func (x *part) layOut(s Style) []string {
 	if x.noun != "" && len(x.items) > 0 {
-		return shortenList(x.items, x.noun, x.maxLines, s.layOutItem)
+		return shortenList(x.items, x.noun, len(x.items), x.maxLines, s.layOutItem)
 	}
 	if x.maxLines == 0 && len(x.items) > 0 {
 		return []string{"see -o wide"}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -270,13 +271,16 @@ func (s Style) joinAroundGap(head, tail []string) string {
 	return text + mark + " " + strings.Join(tail, " ")
 }
 
-// shortenList fits a list into at most lines lines. The rest is counted with its noun: "1 Pod, 2
-// Secrets and 7 more kinds".
-func shortenList(items []string, noun string, lines int, lay func(string) []string) []string {
-	for n := len(items); n > 1; n-- {
+// shortenList fits the first of a list, at most most, into at most lines lines. The rest is counted with its
+// noun, if there is one: "1 Pod, 2 Secrets and 7 more kinds". The first item is shown whole.
+func shortenList(items []string, noun string, most, lines int, lay func(string) []string) []string {
+	for n := min(len(items), most); n > 1; n-- {
 		text := strings.Join(items[:n], ", ")
-		if left := len(items) - n; left > 0 {
+		switch left := len(items) - n; {
+		case left > 0 && noun != "":
 			text += " and " + plural(left, "more "+noun)
+		case left > 0:
+			text += " and " + strconv.Itoa(left) + " more"
 		}
 		if laid := lay(text); len(laid) <= lines {
 			return laid

@@ -214,7 +214,7 @@ func TestShortenList(t *testing.T) {
 	items := strings.Fields("aaaa bbbb cccc dddd eeee ffff")
 	lay := func(text string) []string { return wrapText(text, 30, 0) }
 	for lines, want := range map[int]string{1: "aaaa, bbbb and 4 more kinds", 2: "aaaa, bbbb, cccc, dddd, eeee,\nffff"} {
-		if got := strings.Join(shortenList(items, "kind", lines, lay), "\n"); got != want {
+		if got := strings.Join(shortenList(items, "kind", len(items), lines, lay), "\n"); got != want {
 			t.Errorf("%d lines: %q, want %q", lines, got, want)
 		}
 	}
