@@ -1,12 +1,11 @@
 package snapshot
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"maps"
 	"slices"
@@ -76,70 +75,42 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	}
 }
 
-// lineWriter buffers lines, and hashes and writes them in pieces of pieceSize bytes or a line more:
-// hash and compressor are faster on large pieces.
-type lineWriter struct {
-	w       io.Writer
-	hash    hash.Hash
-	pending bytes.Buffer
-	// encoder appends the line of a value to pending.
-	encoder *jsontext.Encoder
-}
-
+// pieceSize is the size of the pieces that are hashed and compressed: both are faster on large ones.
 const pieceSize = 64 << 10
-
-// write appends the line of a value.
-func (l *lineWriter) write(v any) error {
-	if err := json.MarshalEncode(l.encoder, v); err != nil {
-		return err
-	}
-	return l.flushFrom(pieceSize)
-}
-
-// flushFrom writes the pending lines if they have at least so many bytes.
-func (l *lineWriter) flushFrom(least int) error {
-	if l.pending.Len() < least {
-		return nil
-	}
-	l.hash.Write(l.pending.Bytes())
-	_, err := l.pending.WriteTo(l.w)
-	return err
-}
 
 // writeLines writes the header, the objects, the evidence and the trailer.
 func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
-	lines := &lineWriter{w: w, hash: sha256.New()}
-	lines.encoder = jsontext.NewEncoder(&lines.pending, json.Deterministic(true))
+	sum := sha256.New()
+	lines := bufio.NewWriterSize(io.MultiWriter(sum, w), pieceSize)
+	encoder := jsontext.NewEncoder(lines, json.Deterministic(true))
 	header, types := s.header()
 	header.Evidence, header.EvidenceUnread = e.Lines, e.Unread || s.conditionless
-	if err := lines.write(header); err != nil {
+	if err := json.MarshalEncode(encoder, header); err != nil {
 		return err
 	}
 	var stored storedObject
 	for _, o := range s.Objects {
 		stored.take(o, types[typeName{o.APIVersion, o.Kind}])
-		if err := lines.write(&stored); err != nil {
+		if err := json.MarshalEncode(encoder, &stored); err != nil {
 			return err
 		}
 	}
 	for n := range e.Lines {
 		line, err := e.Line(n)
 		if err == nil {
-			lines.pending.Write(line)
-			lines.pending.WriteByte('\n')
-			err = lines.flushFrom(pieceSize)
+			_, err = lines.Write(append(line, '\n'))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := lines.flushFrom(0); err != nil {
+	if err := lines.Flush(); err != nil {
 		return err
 	}
-	if err := lines.write(storedTrailer{Objects: len(s.Objects), Hash: hex.EncodeToString(lines.hash.Sum(nil))}); err != nil {
+	if err := json.MarshalEncode(encoder, storedTrailer{Objects: len(s.Objects), Hash: hex.EncodeToString(sum.Sum(nil))}); err != nil {
 		return err
 	}
-	return lines.flushFrom(0)
+	return lines.Flush()
 }
 
 // header returns the header; types numbers the apiVersions and kinds of the objects.
