@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -102,11 +98,41 @@ func lastLink(f *report.Finding) object.Ref {
 }
 
 // ageText returns a duration as kubectl shows an age: short ones in two units.
+//
+// Upstream: apimachinery/pkg/util/duration/duration.go HumanDuration.
 func ageText(seconds *int) string {
 	if seconds == nil {
 		return ""
 	}
-	return duration.HumanDuration(time.Duration(min(*seconds, int(math.MaxInt64/time.Second))) * time.Second)
+	const minute, hour, day, year = 60, 3600, 86400, 365 * 86400
+	n := *seconds
+	units := func(unit int, name string, below int, rest string) string {
+		text := strconv.Itoa(n/unit) + name
+		if left := n % unit / below; left > 0 && rest != "" {
+			text += strconv.Itoa(left) + rest
+		}
+		return text
+	}
+	switch {
+	case n < 2*minute:
+		return units(1, "s", 1, "")
+	case n < 10*minute:
+		return units(minute, "m", 1, "s")
+	case n < 3*hour:
+		return units(minute, "m", 1, "")
+	case n < 8*hour:
+		return units(hour, "h", minute, "m")
+	case n < 2*day:
+		return units(hour, "h", 1, "")
+	case n < 8*day:
+		return units(day, "d", hour, "h")
+	case n < 2*year:
+		return units(day, "d", 1, "")
+	case n < 8*year:
+		return units(year, "y", day, "d")
+	default:
+		return units(year, "y", 1, "")
+	}
 }
 
 // chainEnd is one end of chains with its findings. The finding with the longest chain represents
