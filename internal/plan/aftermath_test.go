@@ -70,42 +70,35 @@ func TestAftermath(t *testing.T) {
 // collector and all controllers start and settle, and then all finalizers of other controllers are
 // removed from objects that are being deleted.
 func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
-	for n := 0; ; n++ {
-		if n > 30 {
-			t.Fatalf("no end:\n%s", scenario.World{Objects: objects}.String())
-		}
+	step := func(seed plan.Seed) []*object.Object {
 		snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
-		if err != nil {
-			t.Fatal(err)
+		return simulate(t, snap, seed, plan.Options{Record: plan.RecordRequests}).After()
+	}
+	for n := 0; ; n++ {
+		if n > 30 {
+			t.Fatalf("no end:\n%s", scenario.World{Objects: objects}.String())
 		}
-		left := map[object.Ref]bool{}
-		services := map[[2]string]bool{} // deleted ones, and the API server deletes their Endpoints with them
-		changed := !slices.EqualFunc(snap.Objects, sorted(result.After()), sameStanding)
-		objects = nil
-		for _, o := range result.After() {
+		before := sorted(objects)
+		objects = step(plan.CollectSeed())
+		var names []string
+		var held []object.Ref
+		for _, o := range objects {
 			if o.BeingDeleted() && slices.ContainsFunc(o.Finalizers(), ofOthers) {
-				o, changed = o.Clone(), true
-				o.Edit().Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers()), ofOthers)
-				if runs := o.GracePeriod() != nil && *o.GracePeriod() > 0; len(o.Finalizers()) == 0 && !runs && o.Kind != "Namespace" {
-					services[[2]string{o.Namespace, o.Name}] = o.Is(object.Service)
-					continue
-				}
+				names, held = append(names, o.Finalizers()...), append(held, o.Ref)
 			}
-			left[o.Ref] = true
-			objects = append(objects, o)
 		}
-		objects = slices.DeleteFunc(objects, func(o *object.Object) bool {
-			gone := o.Is(object.Endpoints) && services[[2]string{o.Namespace, o.Name}]
-			if gone {
-				delete(left, o.Ref)
+		if names = slices.DeleteFunc(names, func(name string) bool { return !ofOthers(name) }); len(names) > 0 {
+			objects = step(plan.RemoveFinalizerSeed(names, held...)) // the controllers see what goes
+			continue
+		}
+		if slices.EqualFunc(before, sorted(objects), sameStanding) {
+			left := map[object.Ref]bool{}
+			for _, o := range objects {
+				left[o.Ref] = true
 			}
-			return gone
-		})
-		if !changed {
 			return left
 		}
 	}
