@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
@@ -73,7 +72,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(flagError)
-	config := source.NewConfig()
+	config := command.NewConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
 	command.AddProgressFlag(root.PersistentFlags())

@@ -51,7 +51,7 @@ func remedyTitle(s Style, l *lossIndex, r *report.Remedy) string {
 		spaces = append(spaces, object.Namespace.Ref("", name))
 	}
 	return "Nothing can be brought back while " + s.firstRefs(spaces, 2) + pluralForm(len(spaces), " is", " are") +
-		" Terminating (why: kubectl gc stuck). To save it before the API server forgets it:"
+		" Terminating (why: " + s.gc("stuck") + "). To save it before the API server forgets it:"
 }
 
 // existsAgainText counts the deleted objects that exist again.

@@ -15,7 +15,7 @@ import (
 type markdown struct{ writer }
 
 func newMarkdown(out io.Writer, s Style) *markdown {
-	return &markdown{writer{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, format: markdownText}}}
+	return &markdown{writer{Writer: bufio.NewWriter(out), style: Style{Wide: s.Wide, ASCII: s.ASCII, Connection: s.Connection, format: markdownText}}}
 }
 
 // heading begins the document.
@@ -63,7 +63,7 @@ func (m *markdown) details(summary string, write func()) {
 // text writes the terminal output of a document, folded.
 func (m *markdown) text(summary string, write func(io.Writer, Style) error) {
 	var b bytes.Buffer
-	if err := write(&b, Style{Wide: m.style.Wide, ASCII: m.style.ASCII}); err != nil {
+	if err := write(&b, Style{Wide: m.style.Wide, ASCII: m.style.ASCII, Connection: m.style.Connection}); err != nil {
 		m.err = err
 	}
 	m.details(summary, func() {

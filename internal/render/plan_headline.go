@@ -97,9 +97,9 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 	held := !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Outcome == report.Blocked && e.Consequence != nil })
 	switch {
 	case p.Seed.Verb == "collect" && after && held:
-		return plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: kubectl gc stuck"
+		return plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
 	case p.Seed.Verb == "collect" && !after:
-		return "nothing would be deleted; " + plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: kubectl gc stuck"
+		return "nothing would be deleted; " + plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
 	}
 	then := ""
 	if after {

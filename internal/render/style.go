@@ -25,8 +25,15 @@ type Style struct {
 	NoHeaders bool
 	// Width is the maximum number of columns; 0 for no limit.
 	Width int
+	// Connection has the flags of printed commands that no document contains.
+	Connection report.Connection
 	// format is how untrusted text is written.
 	format textFormat
+}
+
+// gc returns a command of this program with the flags of the run, such as that of `stuck`.
+func (s Style) gc(arguments string) string {
+	return s.text(s.Connection.Command("kubectl gc " + arguments))
 }
 
 // textFormat is the format that untrusted text is made safe for.

@@ -55,11 +55,11 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		notes = undoNotes(s, u)
 	}
 	if spaces := terminatingNamespaces(u); len(spaces) > 0 {
-		then := "kubectl gc undo " + s.text(filepath.Base(u.Bundle)) + " brings back the rest."
+		then := s.gc("undo "+filepath.Base(u.Bundle)) + " brings back the rest."
 		if u.Lost != nil {
-			then = "kubectl gc undo --since with the same start also brings back what is deleted until then."
+			then = s.gc("undo --since") + " with the same start also brings back what is deleted until then."
 		}
-		notes = append(notes, "What "+s.firstRefs(spaces, 2)+pluralForm(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+pluralForm(len(spaces), "it is", "they are")+" gone, "+then)
+		notes = append(notes, "What "+s.firstRefs(spaces, 2)+pluralForm(len(spaces), " waits", " wait")+" for: "+s.gc("stuck")+". Once "+pluralForm(len(spaces), "it is", "they are")+" gone, "+then)
 	}
 	if len(twice) > 0 {
 		notes = append(notes, s.firstRefs(twice, 2)+pluralForm(len(twice), " was", " were")+" deleted more than once: the latest version is restored.")

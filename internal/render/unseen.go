@@ -38,7 +38,7 @@ func (u missingInput) notes(s Style) []string {
 	if len(u.source.Namespaces) > 0 && (s.isComplete() || !u.complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, u.source.Namespaces)+" and cluster-scoped objects.")
 		if slices.ContainsFunc(u.gaps, isOtherNamespaces) {
-			notes = append(notes, "References from other namespaces, which are always wrong, were not searched: kubectl gc check finds them.")
+			notes = append(notes, "References from other namespaces, which are always wrong, were not searched: "+s.gc("check")+" finds them.")
 		}
 	}
 	u.gaps = slices.DeleteFunc(slices.Clone(u.gaps), isOtherNamespaces)
@@ -122,9 +122,9 @@ func gatherText(s Style, kinds []unseenKind) string {
 	for i, k := range kinds {
 		words[i] = k.resource
 	}
-	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(report.Gather(words))
+	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(s.Connection.Gather(words))
 	if s.limit() > 0 && width(text) > s.limit() {
-		return "Add them: " + s.text(report.Gather(words)) // on one line, to be pasted
+		return "Add them: " + s.text(s.Connection.Gather(words)) // on one line, to be pasted
 	}
 	return text
 }

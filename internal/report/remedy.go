@@ -185,12 +185,12 @@ func (a Act) arguments() string {
 }
 
 // Gather returns the command that reads the kinds, as kubectl names them, for a dump.
-func Gather(kinds []string) string {
+func (c Connection) Gather(kinds []string) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
 		words[i] = ShellWord(k)
 	}
-	return "kubectl get " + strings.Join(words, ",") + " -A -o json > more.json"
+	return c.Command("kubectl get "+strings.Join(words, ",")+" -A -o json") + " > more.json"
 }
 
 func flag(set bool, text string) string {

@@ -150,10 +150,13 @@ type Formats map[string]Writer
 
 // Show writes a document in the selected format: a machine format, one of the command, or text.
 func (o *Output) Show(c *cobra.Command, out io.Writer, document runtime.Object, text Writer, own ...Formats) error {
+	connection := Connection(c)
+	connection.Connect(document)
 	if done, err := o.Print(c, out, document); done || err != nil {
 		return err
 	}
 	style := o.style(out)
+	style.Connection = connection
 	for _, table := range own {
 		if write, ok := table[o.Format]; ok {
 			return write(out, style)

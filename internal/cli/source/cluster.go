@@ -18,14 +18,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// NewConfig returns the flags of kubectl that select a cluster and a user. Commands with a
-// namespace add that flag themselves.
-func NewConfig() *genericclioptions.ConfigFlags {
-	config := genericclioptions.NewConfigFlags(true)
-	config.Namespace = nil
-	return config
-}
-
 // Cluster is how to read a live cluster.
 type Cluster struct {
 	Config    *genericclioptions.ConfigFlags

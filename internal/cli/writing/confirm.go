@@ -15,7 +15,6 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
@@ -185,44 +184,15 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 		if f.Name == "dry-run" || f.Name == "confirm" || replaced || notOfBackup || does != c && does.Flag(f.Name) == nil {
 			return
 		}
-		words = append(words, flagWords(f)...)
+		words = append(words, command.FlagWords(f)...)
 	})
 	return strings.Join(append(words, instead...), " ")
-}
-
-// flagWords returns a flag with its value, as it is typed. A flag that does not split its value at
-// commas, such as --as-group, is repeated.
-func flagWords(f *pflag.Flag) []string {
-	name, values := "--"+f.Name, []string{f.Value.String()}
-	switch list, several := f.Value.(pflag.SliceValue); {
-	case f.Name == "token", f.Name == "password":
-		return []string{name + "=…"} // keeps secrets out of logs
-	case values[0] == "true" && f.NoOptDefVal == "true":
-		return []string{name}
-	case several && f.Value.Type() == "stringArray":
-		values = list.GetSlice()
-	case several:
-		values[0] = strings.Join(list.GetSlice(), ",")
-	}
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = name + "=" + report.ShellWord(value)
-	}
-	return words
 }
 
 // undoCommand returns the command that undoes a run, on the same cluster and as the same user. name is
 // that of its backup.
 func undoCommand(c *cobra.Command, name string) string {
-	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
-	source.NewConfig().AddFlags(connection)
-	words := []string{"kubectl gc undo", report.ShellWord(name)}
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if connection.Lookup(f.Name) != nil {
-			words = append(words, flagWords(f)...)
-		}
-	})
-	return strings.Join(words, " ")
+	return command.Connection(c).Command("kubectl gc undo " + report.ShellWord(name))
 }
 
 // questionFlag marks flags that select what to put into a backup, and do not apply to the undo of

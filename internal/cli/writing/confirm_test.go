@@ -138,7 +138,7 @@ func TestUndoCommand(t *testing.T) {
 	if got, want := undoCommand(c, "20260302T090000Z-aaaa"), "kubectl gc undo 20260302T090000Z-aaaa --as-group=a,b --as-group=c --context=prod --insecure-skip-tls-verify --token=…"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got, want := strings.Join(flagWords(f.Lookup("unlock")), " "), "--unlock=crd,pvc"; got != want {
+	if got, want := strings.Join(command.FlagWords(f.Lookup("unlock")), " "), "--unlock=crd,pvc"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -230,11 +230,11 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 }
 
 // onlyHelm ends a command about a release, which only Helm uninstalls.
-func (w *Writing) onlyHelm(u *report.Uninstall) error {
+func (w *Writing) onlyHelm(c *cobra.Command, u *report.Uninstall) error {
 	if w.IsDryRun() {
 		return shown
 	}
-	return &command.Exit{Code: command.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + u.Command}
+	return &command.Exit{Code: command.Refused, Message: "refused, nothing was written: Helm uninstalls its releases. Run:\n  " + command.Connection(c).Command(u.Command)}
 }
 
 // liftingFlags returns the flags that lift all obstacles; nil if one can't be lifted.

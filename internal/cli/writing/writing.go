@@ -171,7 +171,7 @@ func (w *Writing) Approve(c *cobra.Command, args []string, streams genericioopti
 		tried = PrintDryRun(streams.ErrOut, answers)
 	}
 	if uninstall != nil {
-		return cmp.Or(tried, w.onlyHelm(uninstall))
+		return cmp.Or(tried, w.onlyHelm(c, uninstall))
 	}
 	if len(obstacles) > 0 {
 		return cmp.Or(w.refuse(c, args, streams, obstacles, live), tried, error(shown))

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Connection is the flags of kubectl with which a run reaches its cluster as its user, each as it is
+// typed: `--context=prod`, `--as=ann`.
+type Connection []string
+
+// Command returns a command with the flags, so that it reaches the same cluster as the same user. Helm
+// has other names for some of them and lacks the others. The command-line tool of Argo CD reaches no
+// API server.
+func (c Connection) Command(command string) string {
+	words := strings.Fields(command)
+	program := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "=") }) // after variables
+	flags := []string(c)
+	switch {
+	case program < 0:
+		return command
+	case words[program] == "helm":
+		flags = c.ofHelm()
+	case words[program] != "kubectl" && words[program] != "flux":
+		return command
+	}
+	with := " " + strings.Join(flags, " ")
+	if len(flags) == 0 || strings.HasSuffix(command, with) {
+		return command
+	}
+	return command + with
+}
+
+// Text returns a text with the flags in each command that it quotes with backquotes.
+func (c Connection) Text(text string) string {
+	parts := strings.Split(text, "`")
+	for i := 1; i+1 < len(parts); i += 2 {
+		parts[i] = c.Command(parts[i])
+	}
+	return strings.Join(parts, "`")
+}
+
+// helmNames are the flags of Helm for those of kubectl.
+//
+// Source: helm, pkg/cli/environment.go EnvSettings.AddFlags.
+var helmNames = map[string]string{
+	"--kubeconfig": "--kubeconfig", "--context": "--kube-context", "--as": "--kube-as-user", "--as-group": "--kube-as-group",
+	"--server": "--kube-apiserver", "--token": "--kube-token", "--certificate-authority": "--kube-ca-file",
+	"--tls-server-name": "--kube-tls-server-name", "--insecure-skip-tls-verify": "--kube-insecure-skip-tls-verify",
+}
+
+func (c Connection) ofHelm() (flags []string) {
+	for _, flag := range c {
+		name, value, valued := strings.Cut(flag, "=")
+		if name = helmNames[name]; name == "" {
+			continue
+		}
+		if valued {
+			name += "=" + value
+		}
+		flags = append(flags, name)
+	}
+	return flags
+}
+
+// Connect adds the flags to each command in a document that lacks them.
+func (c Connection) Connect(document any) {
+	if len(c) > 0 {
+		c.connect(reflect.ValueOf(document))
+	}
+}
+
+func (c Connection) connect(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			c.connect(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			c.connect(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.CanAddr() {
+			switch x := v.Addr().Interface().(type) {
+			case *Remedy:
+				x.Command = c.Command(x.Command)
+				return
+			case *Uninstall:
+				x.Command = c.Command(x.Command)
+			case *Finding:
+				x.Remedy = c.Text(x.Remedy)
+			case *FinalizerFinding:
+				x.Remedy = c.Text(x.Remedy)
+			}
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				c.connect(v.Field(i))
+			}
+		}
+	}
+}
