@@ -203,7 +203,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 		return fmt.Errorf("the backup: %w", err)
 	}
 	r.backup = runBackup{
-		client: r.client, writer: w, unsaved: r.o.Unsaved, protected: r.protected,
+		client: r.client, writer: w, unsaved: r.o.Unsaved, secrets: r.o.Secrets, protected: r.protected,
 		saved: map[object.Ref]string{}, actions: map[object.Ref]backup.Action{}, contents: map[object.Ref]kube.Content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}

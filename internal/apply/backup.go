@@ -27,6 +27,7 @@ type runBackup struct {
 	client  *kube.Client
 	writer  *backup.Writer
 	unsaved bool // the user wants no bytes
+	secrets bool // the user wants the bytes of Secrets
 	// protected returns why an object must be left alone; nil if it need not be.
 	protected func(*object.Object) error
 
@@ -103,7 +104,7 @@ func (b *runBackup) save(ctx context.Context, s subject, version string) error {
 		_, err := b.writer.AddUnsaved(s.ref, version, s.action, backup.BackupRefused)
 		return err
 	}
-	raw, o, err := b.client.Raw(ctx, s.ref)
+	raw, o, err := b.read(ctx, s)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && o.UID != s.ref.UID:
 		b.mark(b.gone, s.ref)
@@ -124,8 +125,22 @@ func (b *runBackup) save(ctx context.Context, s subject, version string) error {
 	}
 	// Objects deleted as a consequence are saved in their current version.
 	b.recordVersion(s.ref, o.ResourceVersion)
-	_, err = b.writer.Add(s.ref, s.action, raw)
+	if raw == nil {
+		_, err = b.writer.AddUnsaved(s.ref, o.ResourceVersion, s.action, backup.SecretLeftOut)
+	} else {
+		_, err = b.writer.Add(s.ref, s.action, raw)
+	}
 	return err
+}
+
+// read reads a subject. It does not read the values of a Secret that is not saved: raw is nil. Those of one
+// that is written to tell whether it has changed.
+func (b *runBackup) read(ctx context.Context, s subject) (raw []byte, o *object.Object, err error) {
+	if s.ref.Is(object.Secret) && !b.secrets && !s.written {
+		o, err = b.client.Get(ctx, s.ref)
+		return nil, o, err
+	}
+	return b.client.Raw(ctx, s.ref)
 }
 
 // recordVersion records that the backup has a version of an object.

@@ -350,6 +350,27 @@ func TestSecretsAreCopiedWhenAsked(t *testing.T) {
 	}
 }
 
+// TestValuesOfSecretsAreRead deletes a Secret with its owner: its values are read if they are saved, and never
+// otherwise.
+func TestValuesOfSecretsAreRead(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		t.Run(fmt.Sprint(asked), func(t *testing.T) {
+			s := enter(t, collector)
+			s.create(`{apiVersion: v1, kind: Secret, metadata: {name: key, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: ` + s.configMap("owner", "", "") + `}]}, data: {key: bm8=}}`)
+			p := s.proxy(nil)
+			args := append([]string{"delete", "configmap/owner", "-n", s.namespace, fmt.Sprintf("--backup-secrets=%t", asked)}, p.flags()...)
+			s.confirmed(args...).want(t, 0)
+			read := slices.ContainsFunc(p.whole, func(path string) bool { return strings.Contains(path, "/secrets") })
+			if read != asked {
+				t.Errorf("read: %t; whole objects: %q", read, p.whole)
+			}
+			if b := s.bundle(); len(b.Entries) != 2 {
+				t.Errorf("%d entries", len(b.Entries))
+			}
+		})
+	}
+}
+
 // TestWaitsForSomebodyElse deletes a namespace that waits for an object which somebody
 // else had deleted before: what the namespace owns outside goes when that object does, so
 // that it is protected, asked about and copied.

@@ -38,6 +38,8 @@ type proxy struct {
 	mu  sync.Mutex
 	all []exchanged
 	dry []exchanged // with dryRun
+	// whole are the paths of GETs that do not ask for metadata only.
+	whole []string
 }
 
 // proxy starts one. Writes of questions (reviews) and dry runs are no writes.
@@ -59,6 +61,11 @@ func (s *stage) proxy(lose func(exchanged) bool) *proxy {
 		FlushInterval: -1,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadata") {
+			p.mu.Lock()
+			p.whole = append(p.whole, r.URL.Path)
+			p.mu.Unlock()
+		}
 		if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "authorization.k8s.io") || strings.Contains(r.URL.Path, "authentication.k8s.io") {
 			reverse.ServeHTTP(w, r)
 			return
