@@ -114,7 +114,7 @@ func TestStartFails(t *testing.T) {
 		"a refusal without a text": {func(w http.ResponseWriter, _ *http.Request) bool {
 			w.WriteHeader(http.StatusForbidden)
 			return true
-		}, []string{"the server's version: 403 Forbidden without a text"}},
+		}, []string{"what it serves: 403 Forbidden without a text"}},
 		"no version":    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "is not a release of Kubernetes"}},
 		"no API server": {version(`<html>`), []string{"not the answer of an API server"}},
 	} {
