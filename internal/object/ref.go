@@ -285,18 +285,22 @@ func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Grou
 // Is reports whether the reference is to one of the kind, in any version.
 func (o OwnerReference) Is(k Kind) bool { return o.Kind == k.Kind && GroupOf(o.APIVersion) == k.Group }
 
-// MayBeCustom reports whether a CRD may define kinds of the group. The groups of Kubernetes have no
-// dot or end in .k8s.io, as do a few that are installed as CRDs.
+// MayBeCustom reports whether a CRD may define kinds of the group: one with a dot that Kubernetes does not
+// serve itself. Groups under k8s.io are not all of Kubernetes, such as gateway.networking.k8s.io and
+// sparkoperator.k8s.io.
 func MayBeCustom(group string) bool {
-	return strings.Contains(group, ".") && (!strings.HasSuffix(group, ".k8s.io") || slices.Contains(installedGroups, group))
+	return strings.Contains(group, ".") && !slices.Contains(servedGroups, group)
 }
 
-// installedGroups are the groups under k8s.io whose kinds are installed as CRDs.
+// servedGroups are the groups with a dot of kube-apiserver, and of the metrics APIs that it aggregates.
 //
-// Source: the CRDs of kubernetes-sigs/gateway-api, kubernetes-sigs/network-policy-api,
-// kubernetes-csi/external-snapshotter, kubernetes/autoscaler and kubernetes-sigs/application.
-var installedGroups = []string{
-	"app.k8s.io", "autoscaling.k8s.io", "gateway.networking.k8s.io", "groupsnapshot.storage.k8s.io", "policy.networking.k8s.io", "snapshot.storage.k8s.io",
+// Source: kubernetes, pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault and its siblings.
+var servedGroups = []string{
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
+	"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io",
+	"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
+	"scheduling.k8s.io", "settings.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+	"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io",
 }
 
 // IsEvent reports whether an object is an Event, in either of its groups.

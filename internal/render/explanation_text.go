@@ -110,7 +110,7 @@ func explainStorage(w *writer, e *report.Explanation) {
 	s := w.style
 	if len(e.UsedBy) > 0 {
 		w.shortProse(maxFactLines, "Used by: "+s.firstRefs(e.UsedBy, maxRefs), 2)
-	} else if e.Object.Is(object.PVC) {
+	} else if e.Object.Is(object.PVC) && len(e.Referrers) == 0 {
 		w.line("Used by: no pod that was seen")
 	}
 	x := e.Storage

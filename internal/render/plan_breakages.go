@@ -84,8 +84,10 @@ func (w *writer) breakages(p *report.Plan) {
 func explainReferrers(w *writer, e *report.Explanation) {
 	s, list := w.style, e.Referrers
 	if e.Object.Is(object.PVC) && !s.Wide {
-		isPods := func(r report.Referrer) bool { return !r.Object.Is(object.PVC) }
-		if list = slices.DeleteFunc(slices.Clone(list), isPods); len(list) == 0 {
+		isOfPods := func(r report.Referrer) bool {
+			return len(e.UsedBy) > 0 && !r.Object.Is(object.PVC) && r.Certainty == report.Sure
+		}
+		if list = slices.DeleteFunc(slices.Clone(list), isOfPods); len(list) == 0 {
 			return
 		}
 	}

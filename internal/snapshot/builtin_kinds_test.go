@@ -25,6 +25,22 @@ func items(apiVersion, kind string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":%q,"kind":%q,"metadata":{"name":"a","namespace":"shop","uid":"1"}}]}`, apiVersion, kind)
 }
 
+// TestBuiltinGroupsAreNotCustom: object.MayBeCustom knows the groups of all kinds that Kubernetes serves.
+func TestBuiltinGroupsAreNotCustom(t *testing.T) {
+	groups := map[string]bool{}
+	for _, r := range BuiltinResources().All() {
+		groups[r.Group] = true
+	}
+	for _, v := range olderVersions {
+		groups[object.GroupOf(v.apiVersion)] = true
+	}
+	for group := range groups {
+		if object.MayBeCustom(group) {
+			t.Errorf("%s counts as custom", group)
+		}
+	}
+}
+
 // TestVersionsAreNotInvented: an object gets a version that its server serves, by default the one
 // in which it was read. The version of the rules is used only if nothing is known.
 func TestVersionsAreNotInvented(t *testing.T) {

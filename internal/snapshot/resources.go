@@ -109,16 +109,10 @@ func markCustom(rs *object.Resources, definitions []*object.CRDFacts) *object.Re
 	}
 	marked := &object.Resources{}
 	for _, r := range rs.All() {
-		r.Custom = r.Custom || declared[r.GroupResource()] || customGroup(r.Group)
+		r.Custom = r.Custom || declared[r.GroupResource()] || object.MayBeCustom(r.Group)
 		marked.Add(r)
 	}
 	return marked
-}
-
-// customGroup reports whether the kinds of a group are custom resources, judged by its name: groups
-// of Kubernetes have no dot or end in k8s.io.
-func customGroup(group string) bool {
-	return strings.Contains(group, ".") && group != "k8s.io" && !strings.HasSuffix(group, ".k8s.io")
 }
 
 // guess returns the resource of a kind that only objects show.
@@ -140,7 +134,7 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 		}
 	}
 	return object.Resource{Group: group, Version: v, Name: cmp.Or(seen.plural, guessPlural(name.kind)), Kind: name.kind,
-		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: customGroup(group)}
+		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: object.MayBeCustom(group)}
 }
 
 // guessPlural returns the English plural of a kind without a known resource: gateways,

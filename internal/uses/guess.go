@@ -24,16 +24,38 @@ const maxGuesses = 50
 // in which cert-manager runs.
 var homes = map[string]string{certManager: "cert-manager"}
 
+// guessed says by which keys of a mapping a kind is recognised. Keys are compared in lower case.
+type guessed struct {
+	kind object.Kind
+	// names are the ends of keys with a name as their value, refs those of keys with a mapping that has a name,
+	// or with a list of these. An entry with a leading ^ is a whole key.
+	names, refs []string
+}
+
+// guesses are the kinds that custom resources name by the keys of Kubernetes' own types: that of a PodSpec, a
+// VolumeSource, a SecretReference.
+var guesses = []guessed{
+	{kind: secret, names: []string{"secretname", "^credentialname"}, refs: []string{"^secret", "secretref", "secretkeyref", "^imagepullsecrets"}},
+	{kind: configMap, names: []string{"configmapname"}, refs: []string{"^configmap", "configmapref", "configmapkeyref"}},
+	{
+		kind: object.PVC, names: []string{"^claimname", "existingclaim", "existingclaimname", "volumeclaimname", "pvcname"},
+		refs: []string{"^pvc", "pvcref", "^persistentvolumeclaim", "persistentvolumeclaimref"},
+	},
+	{kind: object.ServiceAccount, names: []string{"serviceaccountname", "^serviceaccount"}, refs: []string{"^serviceaccount", "serviceaccountref"}},
+	{kind: object.PriorityClass, names: []string{"priorityclassname"}},
+	{kind: runtimeClass, names: []string{"runtimeclassname"}},
+	{kind: object.StorageClass, names: []string{"storageclassname", "^storageclass"}},
+}
+
 // GuessOf returns what the names of the fields in the spec of a custom resource of a group say:
 //
-//	caSecretName: ca, credentialName: ca       a Secret; likewise configMapName, serviceAccountName, claimName,
-//	                                           storageClassName, priorityClassName
-//	secretRef: {name: ca}                      a Secret; likewise secret, configMapRef and configMapKeyRef
-//	x: {kind: Secret, name: ca}                a Secret or ConfigMap
+//	caSecretName: ca                           a Secret; likewise the other names of guesses
+//	secretRef: {name: ca}                      a Secret; likewise the other refs of guesses
+//	x: {kind: Secret, name: ca}                an object of a kind of guesses
 //	x: {apiVersion: v1, kind: Pod, name: p}    an object of any kind; likewise with apiGroup or group
 //
-// Without a namespace of its own it is one of the namespace of the object, or of homes. It is a guess: only the
-// project knows.
+// So the pod templates in custom resources count, too. Without a namespace of its own a reference is to the
+// namespace of the object, or of homes. It is a guess: only the project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
 	var o struct {
 		Spec map[string]any `json:"spec"`
@@ -72,31 +94,44 @@ func (x *extraction) guess(path string, v any) {
 			}
 			field := path + "." + key
 			x.guess(field, v[key])
-			for _, kind := range []object.Kind{secret, configMap} {
-				x.addGuess(field, kind.GroupKind, guessedName(key, strings.ToLower(kind.Kind), v[key]), v[key])
-			}
-			for _, named := range guessedFields {
-				if name, is := v[key].(string); is && strings.HasSuffix(strings.ToLower(key), named.key) {
-					x.addGuess(field, named.kind, name, nil)
-				}
+			for i := range guesses {
+				x.guessKey(&guesses[i], field, strings.ToLower(key), v[key])
 			}
 		}
 	}
 }
 
-// guessedFields are the ends of the keys, in lower case, of strings that name other kinds.
-var guessedFields = []struct {
-	key  string
-	kind schema.GroupKind
-}{
-	{"serviceaccountname", object.ServiceAccount.GroupKind},
-	{"claimname", object.PVC.GroupKind},
-	{"storageclassname", object.StorageClass.GroupKind},
-	{"priorityclassname", object.PriorityClass.GroupKind},
+// guessKey adds the references of the value under a key, if that is one of the kind.
+func (x *extraction) guessKey(g *guessed, field, key string, v any) {
+	switch v := v.(type) {
+	case string:
+		if isKey(g.names, key) {
+			x.addGuess(field, g.kind.GroupKind, v, nil)
+		}
+	case map[string]any:
+		if isKey(g.refs, key) {
+			name, _ := v["name"].(string)
+			x.addGuess(field, g.kind.GroupKind, name, v)
+		}
+	case []any:
+		for _, entry := range v {
+			if m, ok := entry.(map[string]any); ok {
+				x.guessKey(g, field+"[]", key, m)
+			}
+		}
+	}
 }
 
-// guessedKind returns the kind that a mapping names. It returns false for a kind without its group, except
-// Secret and ConfigMap.
+// isKey reports whether a key has one of the ends, or is one that starts with ^.
+func isKey(ends []string, key string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool {
+		whole, exact := strings.CutPrefix(end, "^")
+		return exact && key == whole || !exact && strings.HasSuffix(key, end)
+	})
+}
+
+// guessedKind returns the kind that a mapping names. It returns false for a kind without its group, except those
+// of guesses.
 func guessedKind(m map[string]any) (schema.GroupKind, bool) {
 	kind, _ := m[kindKey].(string)
 	for _, key := range groupKeys {
@@ -107,39 +142,24 @@ func guessedKind(m map[string]any) (schema.GroupKind, bool) {
 			return schema.GroupKind{Group: text, Kind: kind}, kind != ""
 		}
 	}
-	return schema.GroupKind{Kind: kind}, kind == secret.Kind || kind == configMap.Kind
+	i := slices.IndexFunc(guesses, func(g guessed) bool { return g.kind.Kind == kind })
+	if i < 0 {
+		return schema.GroupKind{}, false
+	}
+	return guesses[i].kind.GroupKind, true
 }
 
-// addGuess adds a guessed reference to a name, unless that is empty. value is that of the field.
-func (x *extraction) addGuess(field string, to schema.GroupKind, name string, value any) {
-	namespace, optional := x.namespace, false
-	if m, ok := value.(map[string]any); ok {
-		own, _ := m[namespaceKey].(string)
-		namespace = cmp.Or(own, namespace)
-		optional, _ = m[optionalKey].(bool)
-	}
+// addGuess adds a guessed reference to a name, unless that is empty. m is the mapping that has it; nil for
+// a string.
+func (x *extraction) addGuess(field string, to schema.GroupKind, name string, m map[string]any) {
+	r := Reference{Field: field, Group: to.Group, Kind: to.Kind, Name: name}
+	r.Optional, _ = m[optionalKey].(bool)
 	kind, known := scopes[to]
-	if known && !kind.Namespaced {
-		namespace = ""
+	if !known || kind.Namespaced {
+		own, _ := m[namespaceKey].(string)
+		r.Namespace = cmp.Or(own, x.namespace)
 	}
-	if name != "" && (namespace != "" || !known || !kind.Namespaced) {
-		x.add(Reference{Field: field, Group: to.Group, Kind: to.Kind, Namespace: namespace, Name: name, Optional: optional})
+	if name != "" && (r.Namespace != "" || !known || !kind.Namespaced) {
+		x.add(r)
 	}
-}
-
-// guessedName returns the name in a field that by its key refers to a kind; empty for any other field.
-func guessedName(key, kind string, v any) string {
-	lower := strings.ToLower(key)
-	switch v := v.(type) {
-	case string:
-		if strings.HasSuffix(lower, kind+"name") || kind == "secret" && lower == "credentialname" {
-			return v
-		}
-	case map[string]any:
-		if lower == kind || strings.HasSuffix(lower, kind+"ref") || strings.HasSuffix(lower, kind+"keyref") {
-			name, _ := v["name"].(string)
-			return name
-		}
-	}
-	return ""
 }

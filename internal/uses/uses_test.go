@@ -177,6 +177,26 @@ func TestGuessOf(t *testing.T) {
 	}
 }
 
+// TestGuessOfPodTemplate: a custom resource may have no pods, such as a suspended JobSet.
+func TestGuessOfPodTemplate(t *testing.T) {
+	raw := `{"spec":{"jobs":[{"template":{"spec":{"serviceAccountName":"sa","priorityClassName":"low","runtimeClassName":"gvisor","imagePullSecrets":[{"name":"reg"}],
+		"resourceClaims":[{"resourceClaimName":"gpu"}],"volumes":[{"persistentVolumeClaim":{"claimName":"data"}}]}}}],
+		"storage":{"storageClass":"fast"},"source":{"pvc":{"namespace":"ops","name":"golden"}},"dataSource":{"kind":"PersistentVolumeClaim","name":"old"},"pvcTemplate":{"name":"x"}}}`
+	var got []string
+	for _, r := range GuessOf("example.com", "shop", []byte(raw)) {
+		got = append(got, text(r))
+	}
+	want := []string{
+		"spec.dataSource PersistentVolumeClaim shop/old", "spec.jobs[].template.spec.imagePullSecrets[] Secret shop/reg",
+		"spec.jobs[].template.spec.priorityClassName PriorityClass.scheduling.k8s.io /low", "spec.jobs[].template.spec.runtimeClassName RuntimeClass.node.k8s.io /gvisor",
+		"spec.jobs[].template.spec.serviceAccountName ServiceAccount shop/sa", "spec.jobs[].template.spec.volumes[].persistentVolumeClaim.claimName PersistentVolumeClaim shop/data",
+		"spec.source.pvc PersistentVolumeClaim ops/golden", "spec.storage.storageClass StorageClass.storage.k8s.io /fast",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestAnyJSON: whatever an object has in the fields, nothing fails, and the fields alone say the same.
 func TestAnyJSON(t *testing.T) {
 	value := rapid.Deferred(func() *rapid.Generator[any] { return drawValue(3) })
