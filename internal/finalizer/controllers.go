@@ -280,6 +280,8 @@ var controllers = []Controller{
 	{"etcd-druid of Gardener", "", []string{"etcd-druid"}},
 	{"Karmada", "", []string{"karmada-controller-manager", "karmada-agent"}},
 	{"KubeFed", "", []string{"kubefed-controller-manager"}},
+	{"the hierarchical namespace controller", "", []string{"hnc"}},
+	{"the operator of the data importer of KubeVirt", "", []string{"cdi-operator"}},
 	{"Sveltos", "", []string{"addon-controller", "sveltos-addon-controller"}},
 	{"Kamaji", "", []string{"kamaji"}},
 	{"the profile controller of Kubeflow", "", []string{"profile-controller", "profiles-deployment", "kubeflow-profiles"}},

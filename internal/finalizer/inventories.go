@@ -19,6 +19,8 @@ type Inventories struct {
 	// references by the uid of the owner. Both are computed on first use.
 	labelled map[string]map[string][]*object.Object
 	owned    map[types.UID][]*object.Object
+	// groups are the served API groups, computed on first use.
+	groups map[string]bool
 }
 
 // NewInventories returns the inventories of the objects of a snapshot.

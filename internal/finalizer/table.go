@@ -163,7 +163,8 @@ func (k Known) on(kind string) Known {
 //
 // Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion; source-controller,
 // internal/controller/gitrepository_controller.go reconcileDelete, and those of the other sources;
-// helm-controller, internal/controller/helmrelease_controller.go reconcileDelete.
+// helm-controller, internal/controller/helmrelease_controller.go reconcileDelete; kueue,
+// pkg/controller/jobframework/reconciler.go JobReconciler.ReconcileGenericJob.
 var special = []struct {
 	name          string
 	kinds         []string
@@ -172,6 +173,7 @@ var special = []struct {
 	{argoFinalizer + "*", []string{"AppProject"}, "when no Application uses the project", "a project that Applications still use"},
 	{fluxFinalizer, []string{"GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket"}, "when its artifacts are deleted", "artifacts in the storage of the source controller"},
 	{fluxFinalizer, []string{"HelmRelease"}, "when its Helm release is uninstalled", "what its Helm release has installed"},
+	{kueueGroup + "/resource-in-use", []string{workloadKind}, "when its job is stopped, finished or gone", "quota that stays reserved"},
 }
 
 // fits reports whether a name matches a pattern. `*` matches any text, also an empty one.

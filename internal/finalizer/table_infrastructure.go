@@ -363,6 +363,8 @@ var ofStorage = []Known{
 		"logs and results in the object store"},
 	{"velero.io/data-upload-download-finalizer", Operator, "DataUpload, DataDownload", "Velero", "when the transfer is finished or cancelled",
 		"a transfer that is not tracked, and the snapshot that it holds"},
+	{"velero.io/pod-volume-finalizer", Operator, "PodVolumeBackup, PodVolumeRestore", "Velero", "when the transfer is finished or cancelled",
+		"a transfer that is not tracked, and its pod"},
 	{"kubestash.com/cleanup", Cloud, "kinds of KubeStash", "KubeStash", "when its data in the backend is deleted or kept, as asked",
 		"backups in the object store"},
 }

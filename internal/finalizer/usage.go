@@ -40,6 +40,7 @@ const (
 	cephGroup    = "ceph.rook.io"
 	gatewayGroup = "gateway.networking.k8s.io"
 	kueueGroup   = "kueue.x-k8s.io"
+	workloadKind = "Workload"
 )
 
 // UsageOf returns what counts as use of an object; false if the finalizer holds it for another
@@ -63,7 +64,7 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	// cluster is deleted before.
 	case name == "karpenter.k8s.aws/termination":
 		return Usage{Kinds: kindsOf(kinds, karpenterGroup, "", "NodeClaim")}, true
-	case k.Class != Protection || name == groupSnapshotBound:
+	case k.Class != Protection || name == groupSnapshotBound || name == kueueGroup+"/resource-in-use" && o.Kind == workloadKind:
 		return Usage{}, false
 	}
 	switch name {
@@ -87,7 +88,7 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 		if o.Kind == "ResourceFlavor" {
 			return Usage{Kinds: kindsOf(kinds, kueueGroup, "", "ClusterQueue")}, true
 		}
-		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", "Workload", "Cohort")}, true
+		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", workloadKind, "Cohort")}, true
 	// Source: crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go Reconciler.Reconcile.
 	case "in-use.crossplane.io":
 		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {

@@ -161,15 +161,21 @@ func (s *simulation) deletesAccount(o *object.Object, name string) bool {
 // inventoryFacts returns what a deployer may delete with an object, as the snapshot shows it; nil if
 // the snapshot lacks it.
 func (s *simulation) inventoryFacts(d *finalizer.Deployer, o *object.Object) *object.InventoryFacts {
+	finder := s.inventoryFinder()
 	known, ok := s.inventories[o.UID]
 	if !ok {
-		if s.finder == nil {
-			s.finder, s.inventories = finalizer.NewInventories(s.snap), map[types.UID]*object.InventoryFacts{}
-		}
-		known = s.finder.Of(o, d)
+		known = finder.Of(o, d)
 		s.inventories[o.UID] = known
 	}
 	return known
+}
+
+// inventoryFinder returns what finds inventories in the snapshot.
+func (s *simulation) inventoryFinder() *finalizer.Inventories {
+	if s.finder == nil {
+		s.finder, s.inventories = finalizer.NewInventories(s.snap), map[types.UID]*object.InventoryFacts{}
+	}
+	return s.finder
 }
 
 // inventoryOf iterates over the objects that exist now and that a deployer counts as applied for an
@@ -229,6 +235,7 @@ func mayDeleteAny(f *object.InventoryFacts) bool {
 // A finalizer that is not known is a lock of a person, or that of a controller with unknown deletes. Only
 // if that is known to be absent, nothing more is deleted. If it could not be seen, it may run.
 func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
+	s.addMade(p, o)
 	if o.BeingDeleted() {
 		return
 	}
@@ -262,6 +269,25 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 			p.Unlisted = append(p.Unlisted, more)
 		}
 	}
+}
+
+// addMade adds to a plan what controllers have made for an object, and delete once it is gone, unless the plan
+// deletes that, too.
+func (s *simulation) addMade(p *report.Plan, o *object.Object) {
+	s.inventoryFinder().MadeFor(o, func(controller, when string, made []*object.Object) {
+		x := report.Unlisted{Object: o.Ref, Controller: controller, Reason: string(reason.MadeForIt), Message: when}
+		for _, one := range made {
+			goes := func(e report.Effect) bool {
+				return e.Object.UID == one.UID && e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted
+			}
+			if !slices.ContainsFunc(p.Effects, goes) {
+				x.Others = append(x.Others, one.Ref)
+			}
+		}
+		if len(x.Others) > 0 {
+			p.Unlisted = append(p.Unlisted, x)
+		}
+	})
 }
 
 // unlisted returns why the controller of a finalizer deletes more than the plan lists. The code is empty if

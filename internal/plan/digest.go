@@ -55,6 +55,9 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	}
 	for _, u := range p.Unlisted {
 		h.fields("unlisted", string(u.Object.UID), u.Finalizer, u.Reason, u.Message)
+		for _, other := range u.Others {
+			h.fields("other", string(other.UID))
+		}
 	}
 	for _, x := range p.Outside {
 		h.fields("outside", string(x.Object.UID), string(x.Outcome), x.Field, x.Value)

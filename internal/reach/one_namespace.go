@@ -21,13 +21,15 @@ type OneNamespace struct {
 	// watched has the objects that the collector watches, by uid. It knows others only from
 	// references.
 	watched map[types.UID]*object.Object
+	// inventories finds what controllers delete with the objects.
+	inventories *finalizer.Inventories
 	// insufficient is why the part is not enough for any simulation; empty if it may be enough.
 	insufficient string
 }
 
 // InNamespace returns snap as a snapshot of one namespace.
 func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
-	p := &OneNamespace{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
+	p := &OneNamespace{snap: snap, namespace: namespace, inventories: finalizer.NewInventories(snap), watched: make(map[types.UID]*object.Object, len(snap.Objects))}
 	for _, o := range snap.Objects {
 		if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil && snap.Resources.Monitored(r) {
 			p.watched[o.UID] = o
@@ -106,7 +108,7 @@ func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 		if why := p.whyConnected(e.Object); why != "" {
 			return why
 		}
-		if why := whyDeploys(p.watched[e.Object.UID]); why != "" {
+		if why := p.whyDeploys(p.watched[e.Object.UID]); why != "" {
 			return why
 		}
 	}
@@ -118,7 +120,10 @@ func (p *OneNamespace) WhyPlanDiffers(plan *report.Plan) string {
 
 // whyDeploys returns why objects in any namespace may be deleted with an object: a deployer deletes what
 // it has applied. It is empty if none does.
-func whyDeploys(o *object.Object) string {
+func (p *OneNamespace) whyDeploys(o *object.Object) string {
+	if p.inventories.MayBeMadeFor(o) {
+		return fmt.Sprintf("a controller deletes what it made for %s, in any namespace", o.Ref)
+	}
 	for _, name := range o.Finalizers() {
 		if finalizer.DeployerOf(o.Ref, name) != nil || finalizer.DeletesOthers(name) {
 			return fmt.Sprintf("the controller of %s deletes other objects with it, in any namespace", o.Ref)
@@ -249,7 +254,7 @@ func (p *OneNamespace) WhyExplanationDiffers(e *report.Explanation) string {
 		}
 	}
 	for _, o := range p.connectedWith(p.watched[e.Object.UID]) {
-		if why := cmp.Or(whyDeploys(o), p.whyDeployed(o)); why != "" {
+		if why := cmp.Or(p.whyDeploys(o), p.whyDeployed(o)); why != "" {
 			return why
 		}
 	}

@@ -55,6 +55,7 @@ const (
 	InventoryUnknown       Code = "InventoryUnknown"
 	HookUnknown            Code = "HookUnknown"
 	MayDeleteOthers        Code = "MayDeleteOthers"
+	MadeForIt              Code = "MadeForIt"
 	FinalizerUnknown       Code = "FinalizerUnknown"
 	ControllerUnread       Code = "ControllerUnread"
 )
@@ -96,6 +97,7 @@ var Plan = &Family{
 		{Code: InventoryUnknown, Short: "what its controller deletes with it is unknown", Long: "Its controller deletes other objects with it, and their list is not in the snapshot or cannot be read."},
 		{Code: HookUnknown, Short: "what a hook does is unknown", Long: "A hook of the Helm release or Application runs pods. What they delete is unknown."},
 		{Code: MayDeleteOthers, Short: "its controller may delete others with it", Long: "A running controller that this program does not know removes a finalizer from it, and may delete other objects first."},
+		{Code: MadeForIt, Short: "a controller deletes what it made for it", Long: "A controller has made objects for it, which their labels say, and deletes them once it is gone. It has no finalizer on it, and they have no owner references."},
 		{Code: FinalizerUnknown, Short: "what its finalizer is for is unknown", Long: "This program does not know a finalizer of it, nor whether a controller that removes it runs. It may be a lock, and the controller may delete other objects first."},
 		{Code: ControllerUnread, Short: "whether its finalizer's controller runs could not be read", Long: "This program does not know a finalizer of it, and could not read the pods, workloads or permissions that show whether its controller runs. That may delete other objects first: a live delete needs --unlock=unseen."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "It is garbage, and its kind, name or an annotation protects it from this program."},

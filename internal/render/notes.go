@@ -137,6 +137,20 @@ func unlistedText(s Style, group []report.Unlisted) string {
 			return "unknown what " + s.text(u.Controller) + " deletes with " + objects + " before it removes " + s.text(u.Finalizer) + why
 		}
 		return "unknown what removes " + s.text(u.Finalizer) + " of " + objects + ", and what that deletes" + why
+	case reason.MadeForIt:
+		var others []object.Ref
+		for i := range group {
+			others = append(others, group[i].Others...)
+		}
+		text := s.text(u.Controller) + ", if it runs, deletes what it made for " + objects
+		if u.Message != "" {
+			text += ", " + s.text(u.Message)
+		}
+		names := make([]string, len(others))
+		for i, r := range others {
+			names[i] = s.namespacedName(r)
+		}
+		return text + ": " + enumerate(names[:s.atMost(4, len(names))], len(names))
 	case reason.MayDeleteOthers:
 		return s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer)) + " may delete other objects with " + objects + "; " + s.text(u.Message)
 	default:

@@ -338,16 +338,19 @@ const (
 	ControllerUnknown ControllerState = "Unknown"
 )
 
-// Unlisted says that a controller deletes other objects with one of the plan before it removes its
-// finalizer, and that these are not, or not all, among the effects.
+// Unlisted says that a controller deletes other objects with one of the plan, and that these are not, or not
+// all, among the effects.
 type Unlisted struct {
-	Object    object.Ref `json:"object"`
-	Finalizer string     `json:"finalizer"`
+	Object object.Ref `json:"object"`
+	// Finalizer is the one that the controller removes after that. Empty if it acts once the object is gone.
+	Finalizer string `json:"finalizer"`
 	// Controller is the name of the controller. Empty if it is unknown.
 	Controller string `json:"controller,omitempty"`
 	Reason     string `json:"reason"`
-	// Message says why they are not listed.
+	// Message says why they are not listed, or when they are deleted.
 	Message string `json:"message"`
+	// Others are the objects that it deletes, as far as they are known.
+	Others []object.Ref `json:"others,omitempty"`
 }
 
 // IsDoubt reports whether the controller is not known to exist.

@@ -178,9 +178,8 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 		default:
 			continue
 		}
-		list = Gather(list, report.Obstacle{
-			Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: cmp.Or(u.Controller, "its controller") + does + u.Message,
-		}, u.Object)
+		message := strings.TrimSuffix(cmp.Or(u.Controller, "its controller")+does+u.Message, "; ")
+		list = Gather(list, report.Obstacle{Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: message}, u.Object)
 	}
 	return list
 }
