@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/internal/uses"
@@ -68,12 +69,14 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 // comesBack reports whether an object is created again at once if it goes.
 func comesBack(e *report.Effect) bool { return e.Recreator != "" && e.RecreatedWhen == "" }
 
-// leaving returns the objects of the account that go. again includes those that come back.
+// leaving returns the objects of the account that go, without targets that the API server refuses to delete.
+// again includes those that come back.
 func leaving(p *report.Plan, again bool) map[object.Coordinates]*report.Consequence {
 	goes := map[object.Coordinates]*report.Consequence{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && (again || !comesBack(e)) {
+		refused := e.Outcome == report.Kept && e.Reason == string(reason.RequestRefused)
+		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !refused && (again || !comesBack(e)) {
 			goes[e.Object.Coordinates()] = c
 		}
 	}
