@@ -53,6 +53,9 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 		for _, d := range out.Blocked.Dependents {
 			found.addSet(h.releasesAt(d))
 		}
+		if found.isEmpty() && recoveryFrom(reason.Code(out.Reason)) != "" {
+			found.addSet(noReleases)
+		}
 	case out != nil && out.Result == report.Deleted:
 	case out == nil && h.tracks.At(key) != nil && h.tracks.At(key).Awaited:
 		found.addReleases(h.controllers.releasesOf(o))
@@ -69,15 +72,35 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 		if o.Namespace != "" && found.isEmpty() {
 			found.addSet(h.releasesAt(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
 		}
-		if v := o.Volume(); v != nil {
-			for _, claim := range outcome.ClaimOf(o) {
-				found.addSet(h.releasesAt(claim))
+		for _, claim := range outcome.ClaimOf(o) {
+			found.addSet(h.releasesAt(claim))
+		}
+		if o.BeingDeleted() {
+			found.addReleases(slices.DeleteFunc(h.controllers.releasesOf(o), func(r report.Release) bool {
+				k, known := finalizer.Of(r.Finalizer)
+				return known && k.Class == finalizer.Protection // it goes with the users
+			}))
+			for _, pod := range h.podsOf(o) {
+				found.addSet(h.releasesFor(pod))
 			}
 		}
 	}
 	list := found.build(h.unions)
 	h.cache[key] = list
 	return list
+}
+
+// podsOf returns the pods that use a PVC.
+func (h requiredReleases) podsOf(claim *object.Object) (pods []*object.Object) {
+	if !claim.Is(object.PVC) {
+		return nil
+	}
+	for _, o := range h.snap.In(object.Pod.GroupResource(), claim.Namespace) {
+		if p := o.Pod(); p != nil && slices.ContainsFunc(p.Claims, func(c object.Claim) bool { return c.Name == claim.Name }) {
+			pods = append(pods, o)
+		}
+	}
+	return pods
 }
 
 // releasesAt returns the finalizers for the object at some coordinates. nil if it is not in the
@@ -128,6 +151,10 @@ type releaseSet struct {
 	runningOnly *releaseSet
 }
 
+// noReleases is the set of an object that is known to wait for something else, such as a kubelet. The set of an
+// object about which nothing is known is nil.
+var noReleases = &releaseSet{othersGone: true}
+
 func newReleaseSet(list []report.Release) *releaseSet {
 	if len(list) == 0 {
 		return nil
@@ -164,9 +191,7 @@ func (o *releaseSet) onlyRunning() *releaseSet {
 	}
 	if o.runningOnly == nil {
 		list := slices.DeleteFunc(slices.Clone(o.list), func(r report.Release) bool { return r.State != report.ControllerRuns })
-		if o.runningOnly = newReleaseSet(list); o.runningOnly == nil {
-			o.runningOnly = &releaseSet{othersGone: true}
-		}
+		o.runningOnly = cmp.Or(newReleaseSet(list), noReleases)
 	}
 	return o.runningOnly
 }
@@ -176,7 +201,7 @@ func (o *releaseSet) onlyRunning() *releaseSet {
 // when it will succeed.
 func (o *releaseSet) messageSuffix(e *report.Effect, recovery string) string {
 	if o == nil {
-		o = &releaseSet{othersGone: true}
+		o = noReleases
 	}
 	recovery = cmp.Or(recoveryFrom(reason.Code(e.Reason)), recovery)
 	others := func() string { return releaseText(e.Object, o.list[o.firstOther], o.withoutRunning) }
@@ -265,9 +290,9 @@ type unionCache map[[2]*releaseSet]*releaseSet
 // union returns the union of two sets, either of which may be nil.
 func (j unionCache) union(a, b *releaseSet) *releaseSet {
 	switch {
-	case a == nil || a == b:
+	case a == b || a == nil || b != nil && len(a.list) == 0:
 		return b
-	case b == nil:
+	case b == nil || len(b.list) == 0:
 		return a
 	}
 	both, known := j[[2]*releaseSet{a, b}]
