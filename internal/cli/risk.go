@@ -29,9 +29,9 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			that own or stand for storage), then of workloads, then of the rest. Namespaces
 			and CRDs take their content.
 
-			Each number is that of the plan that dry-run delete shows. Objects that take
-			nothing but themselves are left out. What a PVC holds outside of the cluster is
-			not seen.`),
+			Each number is that of the plan that dry-run delete shows, with what goes later, and
+			as if no webhook or policy refused anything. Objects that take nothing but
+			themselves are left out. What a PVC holds outside of the cluster is not seen.`),
 		Example: templates.Examples(`
 			# What should nobody delete by mistake?
 			kubectl gc risk --top 5 --from examples/cluster.yaml
