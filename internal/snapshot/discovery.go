@@ -261,9 +261,15 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 	return rs
 }
 
-// versionsInOrder returns the group versions by group, the preferred one first.
+// versionsInOrder returns the group versions by group, the preferred one first. The core group, which the list of
+// /apis lacks, is the first: `nodes` are those of Kubernetes, and not those of Longhorn.
+//
+// Upstream: client-go/discovery/discovery_client.go DiscoveryClient.ServerGroups.
 func (d *documents) versionsInOrder() []string {
 	var order []string
+	if slices.ContainsFunc(d.lists, func(l metav1.APIResourceList) bool { return l.GroupVersion == "v1" }) {
+		order = append(order, "v1")
+	}
 	for _, g := range append(slices.Clone(d.aggregated), d.groups...) {
 		if g.PreferredVersion.GroupVersion != "" {
 			order = append(order, g.PreferredVersion.GroupVersion)

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,25 @@ import (
 // the resource, else the first that does.
 //
 // Covers: S187, S188
+// TestCoreComesFirst: a plural that several groups have means that of the core group, as for kubectl, in whatever
+// order the documents were read. The list of /apis has no core group.
+func TestCoreComesFirst(t *testing.T) {
+	list := func(groupVersion string, namespaced bool) []byte {
+		return fmt.Appendf(nil, `{"kind":"APIResourceList","groupVersion":%q,"resources":[{"name":"nodes","kind":"Node","namespaced":%t,"verbs":["delete","list","watch"]}]}`, groupVersion, namespaced)
+	}
+	s, err := readBytes(tarOf(t, []txtar.File{
+		{Name: "discovery/groups.json", Data: []byte(groupList("longhorn.io/v1beta2"))},
+		{Name: "discovery/longhorn.json", Data: list("longhorn.io/v1beta2", true)},
+		{Name: "discovery/v1.json", Data: list("v1", false)},
+	}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := s.Resources.All()[0]; first.Group != "" {
+		t.Errorf("first: %+v", first)
+	}
+}
+
 func TestDiscoveryPrefersAsTheServerDoes(t *testing.T) {
 	groups := `{"kind":"APIGroupList","apiVersion":"v1","groups":[
 	 {"name":"batch","versions":[{"groupVersion":"batch/v1","version":"v1"},{"groupVersion":"batch/v1beta1","version":"v1beta1"}],
