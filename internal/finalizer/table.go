@@ -164,7 +164,8 @@ func (k Known) on(kind string) Known {
 // Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion; source-controller,
 // internal/controller/gitrepository_controller.go reconcileDelete, and those of the other sources;
 // helm-controller, internal/controller/helmrelease_controller.go reconcileDelete; kueue,
-// pkg/controller/jobframework/reconciler.go JobReconciler.ReconcileGenericJob.
+// pkg/controller/jobframework/reconciler.go JobReconciler.ReconcileGenericJob; longhorn-manager,
+// controller/backup_controller.go reconcile.
 var special = []struct {
 	name          string
 	kinds         []string
@@ -173,6 +174,7 @@ var special = []struct {
 	{argoFinalizer + "*", []string{"AppProject"}, "when no Application uses the project", "a project that Applications still use"},
 	{fluxFinalizer, []string{"GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket"}, "when its artifacts are deleted", "artifacts in the storage of the source controller"},
 	{fluxFinalizer, []string{"HelmRelease"}, "when its Helm release is uninstalled", "what its Helm release has installed"},
+	{"longhorn.io", longhornBackups, "when its data in the backup target is deleted", "data in the backup target"},
 	{kueueGroup + "/resource-in-use", []string{workloadKind}, "when its job is stopped, finished or gone", "quota that stays reserved"},
 }
 

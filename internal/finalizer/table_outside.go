@@ -55,6 +55,19 @@ var (
 	backupInStore    = "the backup in the object store"
 )
 
+// longhornBackups are the kinds of Longhorn that stand for data in a backup target.
+var longhornBackups = []string{"Backup", "BackupVolume", "BackupBackingImage", "SystemBackup"}
+
+func init() {
+	for _, kind := range longhornBackups {
+		outsideRules = append(outsideRules, OutsideRule{
+			Family: "Longhorn " + kind, Kind: schema.GroupKind{Group: "longhorn.io", Kind: kind}, What: "its data in the backup target", Data: true,
+			Depends: "deleted if Longhorn reaches the backup target",
+			Source:  "longhorn-manager, controller/utils.go checkIfRemoteDataCleanupIsNeeded",
+		})
+	}
+}
+
 // outsideRules are the rules. Values are those that the controllers compare with.
 var outsideRules = []OutsideRule{
 	{
