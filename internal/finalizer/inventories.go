@@ -157,6 +157,12 @@ const (
 	helmLabel            = "fleet.cattle.io/fleet-helm-name"
 	// workSetLabel has the namespace and name of a ManifestWorkReplicaSet.
 	workSetLabel = "work.open-cluster-management.io/manifestworkreplicaset"
+	// bindingLabel and clusterBindingLabel have, on a binding of Karmada and on its Works, the permanent id of the
+	// binding.
+	//
+	// Source: karmada, pkg/apis/work/v1alpha2/well_known_constants.go.
+	bindingLabel        = "resourcebinding.karmada.io/permanent-id"
+	clusterBindingLabel = "clusterresourcebinding.karmada.io/permanent-id"
 	// applySetLabel is on the objects of an apply set, applySetIDLabel on the object that stands for it. Config
 	// Sync labels what it manages.
 	//
@@ -187,13 +193,19 @@ var memberLabels = map[string]func(o *object.Object) bool{
 	workSetLabel: func(o *object.Object) bool {
 		return o.GroupKind() == schema.GroupKind{Group: workGroup, Kind: "ManifestWork"}
 	},
-	applySetLabel: func(o *object.Object) bool { return o.Labels.Get(managedByLabel) == configSyncManages },
+	bindingLabel:        isKarmadaWork,
+	clusterBindingLabel: isKarmadaWork,
+	applySetLabel:       func(o *object.Object) bool { return o.Labels.Get(managedByLabel) == configSyncManages },
 	kappLabel: func(o *object.Object) bool {
 		_, controlled := o.Controller() // it has the label of its template
 		return !controlled
 	},
 	kappChangeLabel: func(o *object.Object) bool { return o.Is(object.ConfigMap) },
 	kappNameLabel:   func(o *object.Object) bool { return o.Is(object.ConfigMap) },
+}
+
+func isKarmadaWork(o *object.Object) bool {
+	return o.GroupKind() == schema.GroupKind{Group: "work.karmada.io", Kind: "Work"}
 }
 
 func fleetKind(kind string) schema.GroupKind {
@@ -310,6 +322,24 @@ func (v *Inventories) partsOf(instance *object.Object) object.InventoryFacts {
 		f.Unread = "it deletes the CRD, with all instances, if it runs with --allow-crd-deletion"
 	}
 	return f
+}
+
+// worksOfBinding returns the Works of a binding of Karmada.
+func (v *Inventories) worksOfBinding(binding *object.Object) (f object.InventoryFacts) {
+	for _, key := range []string{bindingLabel, clusterBindingLabel} {
+		if id := binding.Labels.Get(key); id != "" {
+			return inventoryOf(v.labelledWith(key, id), func(*object.Object) bool { return true })
+		}
+	}
+	f.Unread = "it has no permanent id that its Works have, too"
+	return f
+}
+
+// executionSpaceOf returns the namespace with the Works of a cluster of Karmada.
+//
+// Source: karmada, pkg/util/names/names.go GenerateExecutionSpaceName.
+func (v *Inventories) executionSpaceOf(cluster *object.Object) object.InventoryFacts {
+	return object.InventoryFacts{Entries: []object.InventoryEntry{{Coordinates: object.Namespace.Ref("", "karmada-es-"+cluster.Name).Coordinates()}}}
 }
 
 // machinesOf returns the objects of Cluster API with owner references to an object. Templates are

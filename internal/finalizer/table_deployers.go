@@ -182,6 +182,19 @@ var deployers = []Deployer{
 		members:    (*Inventories).worksOf,
 	},
 	{
+		Finalizers: []string{"karmada.io/binding-controller", "karmada.io/cluster-resource-binding-controller"},
+		Inventory:  "Works with its permanent id in the label `resourcebinding.karmada.io/permanent-id` or `clusterresourcebinding.karmada.io/permanent-id`",
+		Source:     "karmada, pkg/controllers/binding/binding_controller.go ResourceBindingController.Reconcile, and that of ClusterResourceBindings",
+		members:    (*Inventories).worksOfBinding,
+	},
+	{
+		Finalizers: []string{"karmada.io/cluster-controller"}, Waits: true,
+		Inventory:  "Namespace `karmada-es-NAME`",
+		Source:     "karmada, pkg/controllers/cluster/cluster_controller.go Controller.removeCluster",
+		Assumption: "Karmada takes the cluster out of all bindings",
+		members:    (*Inventories).executionSpaceOf,
+	},
+	{
 		Finalizers: []string{"configsync.gke.io/reconciler"}, Waits: true,
 		Inventory:  "objects with its label `applyset.kubernetes.io/id` in the label `applyset.kubernetes.io/part-of`, if its annotation `configsync.gke.io/deletion-propagation-policy` is Foreground",
 		Source:     "kpt-config-sync, pkg/reconciler/finalizer/rootsync_finalizer.go Finalize, pkg/applier/applier.go destroyInner",

@@ -35,7 +35,7 @@ type guessed struct {
 // guesses are the kinds that custom resources name by the keys of Kubernetes' own types: that of a PodSpec, a
 // VolumeSource, a SecretReference.
 var guesses = []guessed{
-	{kind: secret, names: []string{"secretname", "secret", "^credentialname"}, refs: []string{"^secret", "secretref", "secretkeyref", "^imagepullsecrets"}},
+	{kind: secret, names: []string{"secretname", "secret", "^credentialname"}, refs: []string{"secret", "secretref", "secretkeyref", "^imagepullsecrets"}},
 	{kind: configMap, names: []string{"configmapname"}, refs: []string{"^configmap", "configmapref", "configmapkeyref"}},
 	{
 		kind: object.PVC, names: []string{"^claimname", "existingclaim", "existingclaimname", "volumeclaimname", "pvcname"},
