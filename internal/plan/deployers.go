@@ -235,7 +235,6 @@ func mayDeleteAny(f *object.InventoryFacts) bool {
 // A finalizer that is not known is a lock of a person, or that of a controller with unknown deletes. Only
 // if that is known to be absent, nothing more is deleted. If it could not be seen, it may run.
 func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
-	s.addMade(p, o)
 	if o.BeingDeleted() {
 		return
 	}
@@ -273,14 +272,11 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 
 // addMade adds to a plan what controllers have made for an object, and delete once it is gone, unless the plan
 // deletes that, too.
-func (s *simulation) addMade(p *report.Plan, o *object.Object) {
+func (s *simulation) addMade(p *report.Plan, goes *deletedUIDs, o *object.Object) {
 	s.inventoryFinder().MadeFor(o, func(controller, when string, made []*object.Object) {
 		x := report.Unlisted{Object: o.Ref, Controller: controller, Reason: string(reason.MadeForIt), Message: when}
 		for _, one := range made {
-			goes := func(e report.Effect) bool {
-				return e.Object.UID == one.UID && e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted
-			}
-			if !slices.ContainsFunc(p.Effects, goes) {
+			if !goes.has(one.UID) {
 				x.Others = append(x.Others, one.Ref)
 			}
 		}

@@ -21,13 +21,14 @@ func (s *simulation) addGaps(p *report.Plan) {
 		p.Complete = true
 		return
 	}
-	affected, unknown := affectedUIDs{plan: p}, false
+	affected, goes, unknown := affectedUIDs{plan: p}, deletedUIDs{plan: p}, false
 	var u Unseen
 	along := s.snap.Cursor()
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(e.Object)
 		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && o != nil && o.UID == e.Object.UID {
+			s.addMade(p, &goes, o)
 			s.addUnlisted(&u, p, o)
 		}
 		if s.seed.Verb != Collect && e.AlreadyHappening && !affected.has(e.Object.UID) && (o == nil || !affected.hasAffectedOwner(o)) {
@@ -52,6 +53,24 @@ func (s *simulation) addGaps(p *report.Plan) {
 	}
 	p.Gaps = append(p.Gaps, gaps...)
 	p.Complete = !unknown && !open && len(p.Unlisted) == 0
+}
+
+// deletedUIDs contains the UIDs of the objects that a plan deletes, computed on first use.
+type deletedUIDs struct {
+	plan *report.Plan
+	uids map[types.UID]bool
+}
+
+func (d *deletedUIDs) has(uid types.UID) bool {
+	if d.uids == nil {
+		d.uids = map[types.UID]bool{}
+		for i := range d.plan.Effects {
+			if e := &d.plan.Effects[i]; e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted {
+				d.uids[e.Object.UID] = true
+			}
+		}
+	}
+	return d.uids[uid]
 }
 
 // affectedUIDs contains the UIDs of the targets and of the objects that the request affects,
