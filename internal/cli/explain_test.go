@@ -44,7 +44,7 @@ func TestLive(t *testing.T) {
 			"stays: its owner", "Events could not be read: events is forbidden.",
 		}},
 		"no right to evidence": {"explain configmap/held -n shop", refused, 403, 0, []string{
-			"Waits for finalizer example.com/keep", "· not read: pods", "Events could not be read", "remove-finalizer cm/held -n shop example.com/keep\n", "Cost: ",
+			"Waits for finalizer example.com/keep", "· not read: pods", "Events could not be read", "remove-finalizer cm/held -n shop example.com/keep --", "Cost: ",
 		}},
 		"no right to evidence, and it matters": {"explain configmap/held -n shop --require-complete", refused, 403, 4, []string{"Incomplete"}},
 		"all policies": {"explain configmap/leaf -n shop --all-policies -o wide", event, 200, 0, []string{
