@@ -23,7 +23,7 @@ func TestOperatorUnseen(t *testing.T) {
 				_, _ = plane.Do(s.ctx, http.MethodPatch, carts+"/held", "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
 			})
 			s.operator(group, "carts")
-			args := []string{"delete", "cart/held", "-n", s.namespace, "--wait=false"}
+			args := []string{"delete", "carts." + group + "/held", "-n", s.namespace, "--wait=false"}
 			if without != "nothing" {
 				args = append(args, "--as="+s.limit(without))
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -175,7 +176,7 @@ func questions(t *testing.T, s story, slot int) [][]string {
 // everything is read, as of a file: it is told what to read.
 func (a *archive) agree(t *testing.T, question []string, ofCluster ...string) string {
 	t.Helper()
-	ofCluster = append(ofCluster, "--include=*", "--kubeconfig="+a.Kubeconfig)
+	ofCluster = append(ofCluster, "--include=*")
 	if question[0] == "collect" {
 		ofCluster = append(ofCluster, "-A", "--dry-run") // as it is of a file anyway
 	}
@@ -204,6 +205,7 @@ var whyUnknown = regexp.MustCompile(`,\s*"matters": ?true|(LeftOut: )?left out o
 func (a *archive) ask(t *testing.T, question []string, more ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), a.program, append(slices.Clone(question), more...)...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+a.Kubeconfig) // a flag would be part of the commands of an answer
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
