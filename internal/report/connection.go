@@ -90,7 +90,9 @@ func (c Connection) connect(v reflect.Value) {
 			case *Uninstall:
 				x.Command = c.Command(x.Command)
 			case *Finding:
-				x.Remedy = c.Text(x.Remedy)
+				if x.Remedy = c.Text(x.Remedy); len(x.Remedies) > 0 && x.Remedy == x.Remedies[0].Command {
+					x.Remedy = c.Command(x.Remedy)
+				}
 			case *FinalizerFinding:
 				x.Remedy = c.Text(x.Remedy)
 			}

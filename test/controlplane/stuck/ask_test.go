@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,10 @@ type answer struct {
 func run(args ...string) (code int, out, errOut string) {
 	var o, e bytes.Buffer
 	streams := genericiooptions.IOStreams{In: bytes.NewReader(nil), Out: &o, ErrOut: &e}
+	// With a flag, the commands of an answer would have it.
+	if err := os.Setenv("KUBECONFIG", plane.Kubeconfig); err != nil {
+		panic(err)
+	}
 	code = cli.Main(background, append([]string{"kubectl-gc"}, args...), streams)
 	return code, o.String(), e.String()
 }
@@ -43,7 +48,7 @@ func (s *stage) ask(one *situation, managed bool) {
 		return
 	}
 	args := append([]string{"stuck"}, one.Ask...)
-	args = append(args, "-n", one.Name, "-o", "json", "--kubeconfig", plane.Kubeconfig)
+	args = append(args, "-n", one.Name, "-o", "json")
 	if one.As != "" {
 		args = append(args, "--as", one.As)
 	}
@@ -81,7 +86,7 @@ func (s *stage) explained(one *situation) {
 		return
 	}
 	about := one.answer.Findings[0].Object
-	args := []string{"explain", about.KubectlName(), "-o", "json", "--kubeconfig", plane.Kubeconfig}
+	args := []string{"explain", about.KubectlName(), "-o", "json"}
 	if about.Namespace != "" {
 		args = append(args, "-n", about.Namespace)
 	}
@@ -164,7 +169,7 @@ func (f *finding) fits(got *report.Finding) bool {
 func (s *stage) askAll(all []*situation) {
 	s.Helper()
 	began := time.Now()
-	code, out, errOut := run("stuck", "-A", "-o", "json", "--kubeconfig", plane.Kubeconfig)
+	code, out, errOut := run("stuck", "-A", "-o", "json")
 	var d report.Diagnosis
 	if err := json.Unmarshal([]byte(out), &d); err != nil || code != 3 {
 		s.Fatalf("code %d, %v: %s", code, err, errOut)
@@ -198,7 +203,7 @@ func (s *stage) askAll(all []*situation) {
 // foretell asks dry-run what a delete is going to do, before it is sent, and compares
 // the answer with what has to be said.
 func (s *situation) foretell(p *step) error {
-	args := []string{"dry-run", "delete", strings.ToLower(p.Delete), "-o", "json", "--kubeconfig", plane.Kubeconfig,
+	args := []string{"dry-run", "delete", strings.ToLower(p.Delete), "-o", "json",
 		"--cascade=" + strings.ToLower(cmp.Or(p.Policy, "Background"))}
 	if kind, _, _ := strings.Cut(p.Delete, "/"); !clusterScoped[kind] {
 		args = append(args, "-n", s.Name)

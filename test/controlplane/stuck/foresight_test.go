@@ -274,7 +274,9 @@ const (
 
 // command is a command of the program as it is built.
 func (w *foresight) command(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, w.program, append(args, "--kubeconfig", plane.Kubeconfig, "-n", w.one.Name)...)
+	cmd := exec.CommandContext(ctx, w.program, append(args, "-n", w.one.Name)...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig)
+	return cmd
 }
 
 // asked is the plan that a command answers with.

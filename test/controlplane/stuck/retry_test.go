@@ -63,7 +63,7 @@ func TestEndsAtTheNextRetry(t *testing.T) {
 	}
 	ask := func(want string, says ...string) {
 		t.Helper()
-		code, out, errOut := run("stuck", "-n", name, "-o", "json", "--kubeconfig", plane.Kubeconfig)
+		code, out, errOut := run("stuck", "-n", name, "-o", "json")
 		var d report.Diagnosis
 		if err := json.Unmarshal([]byte(out), &d); err != nil || len(d.Findings) != 1 {
 			t.Fatalf("%v: exit code %d\n%s%s", err, code, out, errOut)

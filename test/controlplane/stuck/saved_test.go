@@ -14,7 +14,7 @@ func (s *stage) saved(all []*situation) {
 	s.Helper()
 	file := filepath.Join(s.TempDir(), "cluster.gz")
 	s.renew(all)
-	code, _, errOut := run("snapshot", "--to", file, "--kubeconfig", plane.Kubeconfig)
+	code, _, errOut := run("snapshot", "--to", file)
 	if code != 0 {
 		s.Fatalf("snapshot: code %d: %s", code, errOut)
 	}
@@ -34,7 +34,7 @@ func (s *stage) saved(all []*situation) {
 			s.renew(all)
 		}
 		words := append(strings.Fields(question), "-o", "json")
-		wantCode, want, wantErr := run(append(words, "--kubeconfig", plane.Kubeconfig)...)
+		wantCode, want, wantErr := run(words...)
 		code, got, gotErr := run(append(words, "--from", file)...)
 		if diff := cmp.Diff(timeless(want), timeless(got)); diff != "" || code != wantCode {
 			s.Errorf("%s: exit codes %d and %d (-cluster +snapshot):\n%s%s%s", question, wantCode, code, diff, wantErr, gotErr)
