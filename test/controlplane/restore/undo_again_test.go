@@ -282,7 +282,7 @@ func TestDefinitionMadeAgainWithoutBackup(t *testing.T) {
 	if told != len(before) {
 		t.Errorf("%d of %d objects are told: %+v", told, len(before), u.Lost.Losses)
 	}
-	if len(u.Lost.Remedies) != 1 || !strings.HasSuffix(u.Lost.Remedies[0].Command, " -n "+namespace) {
+	if len(u.Lost.Remedies) != 1 || !strings.Contains(u.Lost.Remedies[0].Command, " -n "+namespace+" --kubeconfig=") {
 		t.Errorf("%+v", u.Lost.Remedies)
 	}
 	u = s.undone(u.Bundle)
