@@ -55,10 +55,15 @@ type Assessment struct {
 	anyProtectionLabel bool
 	// unreachableConversions are the CRDs with a conversion webhook without a working backend.
 	unreachableConversions []*Definition
+	// drainStoppers are the budgets that stop the drain of a node that a deletion waits for, computed on
+	// first use.
+	drainStoppers map[object.Ref]bool
 	// gone is the evidence of the objects that are gone since the snapshot: see Without.
-	gone     []*Shown
-	rights   *rights
-	programs *programs
+	gone []*Shown
+	// goneBudgets are the budgets of these.
+	goneBudgets map[object.Ref]bool
+	rights      *rights
+	programs    *programs
 	// candidatesCache caches the pods and workloads that may remove a finalizer.
 	candidatesCache map[candidatesKey]*candidates
 	// referrers are the objects with references, computed on first use.

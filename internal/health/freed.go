@@ -1,6 +1,7 @@
 package health
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,8 @@ import (
 
 // Without returns the assessment once an object is gone that may obstruct deletions: an APIService, a
 // configuration of webhooks, an admission policy or its binding, a Usage of Crossplane, a PodDisruptionBudget, or a
-// CRD with a conversion webhook. It returns s itself if the object obstructs nothing. The two share their caches.
+// CRD with a conversion webhook. It returns s itself if the object obstructs nothing. The two share their caches,
+// also that of the drains: Evictions leaves out the budgets that are gone.
 func (s *Assessment) Without(o object.Ref) *Assessment {
 	gone := s.takeOut(o)
 	if gone == nil {
@@ -25,7 +27,14 @@ func (s *Assessment) Without(o object.Ref) *Assessment {
 	e.Budgets = lacking(e.Budgets, gone.Budgets, func(b *Budget) string { return b.Ref.Namespace + "/" + b.Ref.Name })
 	e.Definitions = lacking(e.Definitions, gone.Definitions, func(d *Definition) string { return d.Ref.Name })
 	next := *s
-	next.evidence, next.gone, next.drains = &e, append(slices.Clip(s.gone), gone), nil
+	next.evidence, next.gone = &e, append(slices.Clip(s.gone), gone)
+	if next.goneBudgets = maps.Clone(s.goneBudgets); len(gone.Budgets) > 0 {
+		if next.goneBudgets == nil {
+			next.goneBudgets = map[object.Ref]bool{}
+		}
+		next.goneBudgets[gone.Budgets[0].Ref] = true
+		return &next // a budget refuses no write
+	}
 	next.findRefusals()
 	return &next
 }
@@ -89,12 +98,29 @@ func (s *Assessment) mayObstruct(o object.Ref) bool {
 	case object.CRD.Kind:
 		return len(s.unreachableConversions) > 0
 	case object.PodDisruptionBudget.Kind:
-		return len(s.evidence.Budgets) > 0
+		return s.stopsDrains()[o.WithoutUID()]
 	case usage.Kind, clusterUsage.Kind:
 		return len(s.evidence.Usages) > 0
 	default:
 		return false
 	}
+}
+
+// stopsDrains returns the budgets that stop the drain of a node for an object that is being deleted. A namespace
+// may have thousands of budgets, and few of these do.
+func (s *Assessment) stopsDrains() map[object.Ref]bool {
+	if s.drainStoppers == nil {
+		s.drainStoppers = map[object.Ref]bool{}
+		for _, o := range s.snap.Objects {
+			if !o.BeingDeleted() {
+				continue
+			}
+			for _, x := range s.Evictions(s.DrainedNode(o)) {
+				s.drainStoppers[s.Known(x.Budget.Ref).WithoutUID()] = true
+			}
+		}
+	}
+	return s.drainStoppers
 }
 
 func having[T any](list []T, is func(*T) bool) (found []T) {
@@ -125,8 +151,8 @@ func (s *Assessment) isGone(api string) bool {
 }
 
 // FreedBy returns the objects of a list whose deletion may go on once an object is gone that obstructs
-// it. Whether something else obstructs it, too, makes no difference. The list is asked for only if
-// the object may obstruct any deletion.
+// it. Whether something else obstructs it, too, makes no difference. The result is nil, and the list is not
+// asked for, if the object obstructs no deletion.
 func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed []*object.Object) {
 	next := s.Without(by)
 	if next == s {
@@ -145,18 +171,21 @@ func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed
 	only.evidence = &e
 	only.anyProtectionLabel = false
 	only.findRefusals()
-	objects, inNamespace := list(), map[string]bool{}
+	mayRefuse := len(only.unreachableWebhooks)+len(only.boundPolicies)+len(only.unreachableConversions) > 0 || s.anyProtectionLabel
+	isRefused := func(w Write) bool {
+		_, refused := only.Refuses(w)
+		return refused || s.refusedDifferently(next, w)
+	}
+	freed = []*object.Object{}
+	objects, found, inNamespace := list(), map[*object.Object]bool{}, map[string]bool{}
 	for _, o := range objects {
-		if s.obstructs(gone, o) || slices.ContainsFunc(s.pendingWrites(o), func(w Write) bool {
-			_, refused := only.Refuses(w)
-			return refused || s.refusedDifferently(next, w)
-		}) {
+		if s.obstructs(gone, o) || mayRefuse && slices.ContainsFunc(s.pendingWrites(o), isRefused) {
 			freed = append(freed, o)
-			inNamespace[o.Namespace] = true
+			found[o], inNamespace[o.Namespace] = true, true
 		}
 	}
 	for _, o := range objects {
-		if o.Is(object.Namespace) && o.BeingDeleted() && inNamespace[o.Name] && !slices.Contains(freed, o) {
+		if o.Is(object.Namespace) && o.BeingDeleted() && inNamespace[o.Name] && !found[o] {
 			freed = append(freed, o) // it waits for its content
 		}
 	}

@@ -135,7 +135,13 @@ type Eviction struct {
 
 // Evictions returns, for each budget that allows no disruption, the first pod on a node that the
 // budget protects from eviction.
-func (s *Assessment) Evictions(node string) []Eviction { return s.drainsByNode()[node].blocked }
+func (s *Assessment) Evictions(node string) []Eviction {
+	blocked := s.drainsByNode()[node].blocked
+	if len(s.goneBudgets) == 0 {
+		return blocked
+	}
+	return slices.DeleteFunc(slices.Clone(blocked), func(x Eviction) bool { return s.goneBudgets[x.Budget.Ref] })
+}
 
 // BlockedDrain is a cordoned node from which all pods that a drain evicts are gone, except those
 // that budgets protect. A drain of it cannot end. The cluster does not record whether one is

@@ -24,12 +24,21 @@ type requiredReleases struct {
 	outcomes       *outcome.Outcomes
 	cache          map[outcome.Key]*releaseSet
 	unions         unionCache
+	// podsByClaim returns the pods that use a PVC, by its namespace and name.
+	podsByClaim func() map[[2]string][]*object.Object
 }
 
 func (s *simulation) requiredReleases(all *outcome.Outcomes) requiredReleases {
+	var pods map[[2]string][]*object.Object
 	return requiredReleases{
 		snap: s.snap, tracks: s.tracks, judge: s.judge, priorDeletions: &s.priorDeletions, controllers: &s.finalizerControllers,
 		outcomes: all, cache: map[outcome.Key]*releaseSet{}, unions: unionCache{},
+		podsByClaim: func() map[[2]string][]*object.Object {
+			if pods == nil {
+				pods = podsByClaim(s.snap)
+			}
+			return pods
+		},
 	}
 }
 
@@ -80,8 +89,10 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 				k, known := finalizer.Of(r.Finalizer)
 				return known && k.Class == finalizer.Protection // it goes with the users
 			}))
-			for _, pod := range h.podsOf(o) {
-				found.addSet(h.releasesFor(pod))
+			if o.Is(object.PVC) {
+				for _, pod := range h.podsByClaim()[[2]string{o.Namespace, o.Name}] {
+					found.addSet(h.releasesFor(pod))
+				}
 			}
 		}
 	}
@@ -90,14 +101,14 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 	return list
 }
 
-// podsOf returns the pods that use a PVC.
-func (h requiredReleases) podsOf(claim *object.Object) (pods []*object.Object) {
-	if !claim.Is(object.PVC) {
-		return nil
-	}
-	for _, o := range h.snap.In(object.Pod.GroupResource(), claim.Namespace) {
-		if p := o.Pod(); p != nil && slices.ContainsFunc(p.Claims, func(c object.Claim) bool { return c.Name == claim.Name }) {
-			pods = append(pods, o)
+func podsByClaim(snap *snapshot.Snapshot) map[[2]string][]*object.Object {
+	pods := map[[2]string][]*object.Object{}
+	for _, o := range snap.All(object.Pod.GroupResource()) {
+		if p := o.Pod(); p != nil {
+			for _, c := range p.Claims {
+				at := [2]string{o.Namespace, c.Name}
+				pods[at] = append(pods[at], o)
+			}
 		}
 	}
 	return pods

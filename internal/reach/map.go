@@ -37,7 +37,7 @@ type Map struct {
 	// alwaysRead has the objects that controllers read whatever is deleted.
 	alwaysRead []*object.Object
 	// freedBy returns which of the unstable objects have deletions that an object obstructs. nil if
-	// that is unknown. freed caches the results that are not empty.
+	// that is unknown. freed caches the results that are not nil.
 	freedBy           func(by object.Ref) []*object.Object
 	freed             map[*object.Object][]*object.Object
 	namespaces, nodes map[string]*object.Object
@@ -88,7 +88,7 @@ func (m *Map) deletionsFreedBy(o *object.Object) []*object.Object {
 		return found
 	}
 	found := m.freedBy(o.Ref)
-	if len(found) > 0 {
+	if found != nil {
 		m.freed[o] = found
 	}
 	return found
