@@ -171,10 +171,11 @@ func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed
 	only.evidence = &e
 	only.anyProtectionLabel = false
 	only.findRefusals()
-	mayRefuse := len(only.unreachableWebhooks)+len(only.boundPolicies)+len(only.unreachableConversions) > 0 || s.anyProtectionLabel
+	byLabel := s.protectionBy(gone)
+	mayRefuse := len(only.unreachableWebhooks)+len(only.boundPolicies)+len(only.unreachableConversions) > 0 || byLabel != nil
 	isRefused := func(w Write) bool {
 		_, refused := only.Refuses(w)
-		return refused || s.refusedDifferently(next, w)
+		return refused || byLabel != nil && byLabel(w)
 	}
 	freed = []*object.Object{}
 	objects, found, inNamespace := list(), map[*object.Object]bool{}, map[string]bool{}
@@ -206,14 +207,29 @@ func (s *Assessment) pendingWrites(o *object.Object) []Write {
 	return []Write{{Operation: Remove, Object: o, Unnamed: ns != nil && ns.BeingDeleted()}, {Operation: Update, Object: o}}
 }
 
-// refusedDifferently reports whether the next assessment answers a write in another way.
-func (s *Assessment) refusedDifferently(next *Assessment, w Write) bool {
-	if !s.anyProtectionLabel || !hasProtectionLabel(w.Object) {
-		return false
+// protectionBy returns a function that reports whether objects that are gone make a difference for the webhooks
+// that protect labelled objects; nil if they don't for any object. Such a webhook and a Usage obstruct a deletion
+// only together. So each is judged with all of the other kind, and without the rest of its own.
+func (s *Assessment) protectionBy(gone *Shown) func(Write) bool {
+	if !s.anyProtectionLabel || len(gone.Webhooks)+len(gone.Usages) == 0 {
+		return nil
 	}
-	before, refused := s.Refuses(w)
-	after, still := next.Refuses(w)
-	return refused != still || before.Sure != after.Sure
+	with, without := *s.evidence, *s.evidence
+	if len(gone.Usages) > 0 {
+		with.Usages, without.Usages = gone.Usages, nil
+	} else {
+		with.Webhooks, without.Webhooks = gone.Webhooks, nil
+	}
+	before, after := *s, *s
+	before.evidence, after.evidence = &with, &without
+	return func(w Write) bool {
+		r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
+		if err != nil {
+			return false
+		}
+		denied, still := before.denialByLabel(w, r), after.denialByLabel(w, r)
+		return denied != nil && (still == nil || denied.Open != still.Open)
+	}
 }
 
 // obstructs reports whether objects that are gone keep a namespace, whose content could not be discovered or

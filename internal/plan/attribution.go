@@ -37,7 +37,7 @@ type attribution struct {
 // That includes changes that would have happened anyway, if our requests reach the object.
 func (c *attribution) caused(tr *outcome.Track) bool {
 	switch {
-	case tr.Target, tr.FreedBy != nil:
+	case tr.Target, len(tr.FreedBy) > 0:
 		return true
 	case tr.Changed == 0, tr.Awaited:
 		return false
@@ -53,7 +53,7 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 // not end the same way without them.
 func (c *attribution) Follows(tr *outcome.Track) bool {
 	switch {
-	case tr.FreedBy != nil:
+	case len(tr.FreedBy) > 0:
 		return true
 	case tr.Awaited:
 		return false

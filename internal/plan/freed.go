@@ -23,9 +23,10 @@ func (s *simulation) freeDeletions(e object.Event) {
 	if now == was {
 		return
 	}
-	for _, o := range was.FreedBy(e.Object.Ref, s.inDeletions) {
+	// Asked of the assessment before the first request: each of two obstructions is named.
+	for _, o := range s.options.Health.FreedBy(e.Object.Ref, s.inDeletions) {
 		if o.BeingDeleted() && s.tracks.Phase != outcome.InBaseline {
-			s.tracks.Of(o).FreedBy = e.Object
+			s.tracks.Of(o).AddFreedBy(e.Object.Ref)
 		}
 		delete(s.futures.attempted, o.UID)
 	}

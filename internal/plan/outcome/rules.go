@@ -88,8 +88,8 @@ var deletedRules = []rule{
 		func(_ *Judge, tr *Track) bool { return tr.First.BeingDeleted() },
 		func(_ *Judge, out *Outcome) {
 			out.Reason = string(cmp.Or(out.Track.Decision.Reason, reason.BeingDeleted))
-			if by := out.Track.FreedBy; by != nil { // ns/old waited for apiservice/v1beta1.metrics.k8s.io
-				out.Reason, out.Because = string(reason.Unobstructed), []object.Ref{by.Ref}
+			if by := out.Track.FreedBy; len(by) > 0 { // ns/old waited for apiservice/v1beta1.metrics.k8s.io
+				out.Reason, out.Because = string(reason.Unobstructed), by
 			}
 		},
 		"secret/token was being deleted before sa/web was"},

@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -35,13 +37,20 @@ type Track struct {
 	// Awaited: the object was deleted before our requests, and something that follows from them waits
 	// for it.
 	Awaited bool
-	// FreedBy obstructed the deletion of the object, which had begun before our requests, and is gone
-	// because of them. nil for none.
-	FreedBy *object.Object
+	// FreedBy are the objects, in object.Compare order, that each obstructed the deletion of the object, which had
+	// begun before our requests, and that are gone because of them.
+	FreedBy []object.Ref
 	// reclaimed: the object is a volume that was deleted because its claim went.
 	reclaimed bool
 	// updated: a request removed a finalizer or an owner reference.
 	updated bool
+}
+
+// AddFreedBy adds an object to FreedBy.
+func (tr *Track) AddFreedBy(by object.Ref) {
+	if at, found := slices.BinarySearchFunc(tr.FreedBy, by, object.Compare); !found {
+		tr.FreedBy = slices.Insert(tr.FreedBy, at, by)
+	}
 }
 
 // Phases is a set of phases of a simulation. A track has the phases that changed its object.
