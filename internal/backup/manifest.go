@@ -1,13 +1,16 @@
 package backup
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -15,26 +18,23 @@ import (
 // manifest reads the head and the entries of the manifest, and returns the hash of its text.
 func (b *Backup) manifest(r io.Reader, held *memoryUse) (entries []Entry, sum string, err error) {
 	m := &manifestReader{r: r, hash: sha256.New(), held: held}
-	m.json = json.NewDecoder(m)
-	entries, err = m.read(&b.Head)
-	if err != nil {
+	if err := m.read(); err != nil {
 		return nil, "", err
 	}
-	return entries, hex.EncodeToString(m.hash.Sum(nil)), nil
+	b.Head = m.stored.Head
+	return m.stored.Entries, hex.EncodeToString(m.hash.Sum(nil)), nil
 }
 
 // manifestReader decodes a manifest as a stream. It buffers the text of one entry at a time.
 type manifestReader struct {
 	r    io.Reader
-	json *json.Decoder
+	json *jsontext.Decoder
 	hash hash.Hash
-	// bytes is the number of bytes read, limit the error after too many.
-	bytes int64
-	limit error
-	held  *memoryUse
-
-	schema  int
-	entries []Entry
+	// bytes is the number of bytes read. limit is the error after too many, damage that of an entry.
+	bytes         int64
+	limit, damage error
+	held          *memoryUse
+	stored        storedManifest
 	// files is the number of entries with a file.
 	files int
 }
@@ -43,9 +43,9 @@ type manifestReader struct {
 func (m *manifestReader) Read(p []byte) (int, error) {
 	switch {
 	case m.bytes > maxManifest:
-		m.limit = fmt.Errorf("it has more than %d bytes", maxManifest)
+		m.limit = damagedManifest(fmt.Sprintf("it has more than %d bytes", maxManifest))
 	case m.bytes-m.json.InputOffset() > maxLine:
-		m.limit = fmt.Errorf("a value has more than %d bytes", maxLine)
+		m.limit = damagedManifest(fmt.Sprintf("a value has more than %d bytes", maxLine))
 	}
 	if m.limit != nil {
 		return 0, m.limit
@@ -58,126 +58,76 @@ func (m *manifestReader) Read(p []byte) (int, error) {
 
 func damagedManifest(why string) error { return &DamageError{File: manifestName, Why: why} }
 
-// unreadable returns the error for a text that is not a manifest.
-func (m *manifestReader) unreadable(err error) error {
-	if m.limit != nil {
-		return damagedManifest(m.limit.Error())
+// read reads the manifest to its end.
+func (m *manifestReader) read() error {
+	m.json = jsontext.NewDecoder(m, jsontext.AllowDuplicateNames(true))
+	err := m.expect('{')
+	if err == nil {
+		err = json.UnmarshalDecode(m.json, &m.stored, json.WithUnmarshalers(json.JoinUnmarshalers(
+			json.UnmarshalFromFunc(func(_ *jsontext.Decoder, to *[]object.Ref) error { return readList(m, to, m.checkWitness) }),
+			json.UnmarshalFromFunc(func(_ *jsontext.Decoder, to *[]Entry) error { return readList(m, to, m.checkEntry) }))))
 	}
-	return damagedManifest("it is not a manifest: " + err.Error())
+	if err == nil {
+		if _, err = m.json.ReadToken(); errors.Is(err, io.EOF) {
+			return m.checkFormat()
+		}
+		err = cmp.Or(err, errors.New("something follows it"))
+	}
+	return cmp.Or(m.limit, m.damage, damagedManifest("it is not a manifest: "+err.Error()))
 }
 
-func (m *manifestReader) read(head *Head) ([]Entry, error) {
-	if err := m.open('{'); err != nil {
-		return nil, err
+// expect is an error if the next value is of another kind.
+func (m *manifestReader) expect(kind jsontext.Kind) error {
+	if next := m.json.PeekKind(); next != kind && next != jsontext.KindInvalid {
+		return fmt.Errorf("%v instead of %v", next, kind)
 	}
-	for m.json.More() {
-		key, err := m.json.Token()
-		if err != nil {
-			return nil, m.unreadable(err)
-		}
-		name, _ := key.(string)
-		if err := m.field(head, name); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := m.json.Token(); err != nil { // its end
-		return nil, m.unreadable(err)
-	}
-	if _, err := m.json.Token(); err == nil {
-		return nil, damagedManifest("it is not a manifest: something follows it")
-	} else if !errors.Is(err, io.EOF) {
-		return nil, m.unreadable(err)
-	}
-	return m.entries, m.checkFormat()
+	return nil
 }
 
 // checkFormat is an error unless this program reads the format.
 func (m *manifestReader) checkFormat() error {
-	if m.schema != format {
-		return damagedManifest(fmt.Sprintf("its format version is %d, but this program reads %d", m.schema, format))
+	if m.stored.Schema != format {
+		return damagedManifest(fmt.Sprintf("its format version is %d, but this program reads %d", m.stored.Schema, format))
 	}
 	return nil
 }
 
-// open reads the opening delimiter of an object or a list.
-func (m *manifestReader) open(delim json.Delim) error {
-	token, err := m.json.Token()
-	if err != nil {
-		return m.unreadable(err)
+// readList reads a list and checks each element. The version of the format must precede it.
+func readList[T any](m *manifestReader, to *[]T, check func(element *T, bytes int) error) error {
+	if m.damage = m.checkFormat(); m.damage != nil {
+		return m.damage
 	}
-	if token != delim {
-		return damagedManifest(fmt.Sprintf("it is not a manifest: %v instead of %v", token, delim))
-	}
-	return nil
-}
-
-// field reads the value of a field of the manifest.
-func (m *manifestReader) field(head *Head, name string) error {
-	var into any
-	switch name {
-	case "kubectlGCBackup":
-		into = &m.schema
-	case "tool":
-		into = &head.Tool
-	case "command":
-		into = &head.Command
-	case "planDigest":
-		into = &head.PlanDigest
-	case "cluster":
-		into = &head.Cluster
-	case "created":
-		into = &head.Created
-	case "secrets":
-		into = &head.Secrets
-	case "witnesses":
-		return m.list(func() error {
-			var ref object.Ref
-			if err := m.json.Decode(&ref); err != nil {
-				return m.unreadable(err)
-			}
-			if len(head.Witnesses) == maxWitnesses {
-				return damagedManifest(fmt.Sprintf("it has more than %d witnesses", maxWitnesses))
-			}
-			head.Witnesses = append(head.Witnesses, ref)
-			return m.held.add(len(ref.Namespace)+len(ref.Name), manifestName, len(head.Witnesses))
-		})
-	case "entries":
-		return m.list(m.entry)
-	default:
-		into = new(json.RawMessage)
-	}
-	if err := m.json.Decode(into); err != nil {
-		return m.unreadable(err)
-	}
-	return nil
-}
-
-// list reads the elements of a list. The version of the format must precede it.
-func (m *manifestReader) list(element func() error) error {
-	if err := m.checkFormat(); err != nil {
+	if err := m.expect('['); err != nil {
 		return err
 	}
-	if err := m.open('['); err != nil {
+	if _, err := m.json.ReadToken(); err != nil {
 		return err
 	}
-	for m.json.More() {
-		if err := element(); err != nil {
+	for m.json.PeekKind() != ']' {
+		start := m.json.InputOffset()
+		var element T
+		if err := json.UnmarshalDecode(m.json, &element); err != nil {
 			return err
 		}
+		if m.damage = check(&element, int(m.json.InputOffset()-start)); m.damage != nil {
+			return m.damage
+		}
+		*to = append(*to, element)
 	}
-	if _, err := m.json.Token(); err != nil {
-		return m.unreadable(err)
-	}
-	return nil
+	_, err := m.json.ReadToken()
+	return err
 }
 
-func (m *manifestReader) entry() error {
-	start := m.json.InputOffset()
-	var e Entry
-	if err := m.json.Decode(&e); err != nil {
-		return m.unreadable(err)
+func (m *manifestReader) checkWitness(ref *object.Ref, _ int) error {
+	n := len(m.stored.Witnesses)
+	if n == maxWitnesses {
+		return damagedManifest(fmt.Sprintf("it has more than %d witnesses", maxWitnesses))
 	}
-	if err := m.held.reserve(int(m.json.InputOffset()-start), manifestName, len(m.entries)+1); err != nil {
+	return m.held.add(len(ref.Namespace)+len(ref.Name), manifestName, n+1)
+}
+
+func (m *manifestReader) checkEntry(e *Entry, bytes int) error {
+	if err := m.held.reserve(bytes, manifestName, len(m.stored.Entries)+1); err != nil {
 		return err
 	}
 	if wrong := e.check(objectName(m.files + 1)); wrong != "" {
@@ -186,6 +136,5 @@ func (m *manifestReader) entry() error {
 	if e.Restorable {
 		m.files++
 	}
-	m.entries = append(m.entries, e)
 	return nil
 }
