@@ -57,14 +57,17 @@ var guesses = []guessed{
 // So the pod templates in custom resources count, too. Without a namespace of its own a reference is to the
 // namespace of the object, or of homes. It is a guess: only the project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
-	var o struct {
-		Spec map[string]any `json:"spec"`
-	}
+	var o map[string]any
 	if json.Unmarshal(raw, &o) != nil {
 		return nil
 	}
+	return guessOf(group, namespace, o)
+}
+
+// guessOf is GuessOf for a decoded object.
+func guessOf(group, namespace string, o map[string]any) []Reference {
 	x := extraction{namespace: cmp.Or(namespace, homes[group])}
-	x.guess("spec", o.Spec)
+	x.guess("spec", o["spec"])
 	return x.list
 }
 
