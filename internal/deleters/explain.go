@@ -68,7 +68,7 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 	if err != nil {
 		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}
-	e, err := explain.Object(ctx, snap, o.Ref, explain.Options{})
+	e, err := explain.Object(ctx, snap, o.Ref, explain.Options{NoManager: true})
 	if err != nil {
 		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}

@@ -60,6 +60,11 @@ func (s *Assessment) ManagerLease() (l *Lease, slack int64) {
 	return s.managerLease, s.maxReadDelay()
 }
 
+// ManagerLeaseExpired reports whether kube-controller-manager is known not to have renewed its lease.
+func (s *Assessment) ManagerLeaseExpired() bool {
+	return s.managerLease != nil && s.holderState(s.managerLease) == object.HolderGone
+}
+
 func leaseText(l *Lease, p object.HolderState) string {
 	verb := "was renewed"
 	if p == object.HolderGone {

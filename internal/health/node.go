@@ -77,8 +77,7 @@ func (s *Assessment) OutOfService(node string) bool {
 // kube-controller-manager has not expired. Pod GC is then never late: when the node got its taint is
 // unknown.
 func (s *Assessment) PodGCTakesOver(pod *object.Object) bool {
-	return pod.Pod() != nil && s.OutOfService(pod.Pod().NodeName) &&
-		(s.managerLease == nil || s.holderState(s.managerLease) != object.HolderGone)
+	return pod.Pod() != nil && s.OutOfService(pod.Pod().NodeName) && !s.ManagerLeaseExpired()
 }
 
 // kubeletStopped reports whether the kubelet of a node has stopped reporting, and the time of its

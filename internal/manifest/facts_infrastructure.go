@@ -56,20 +56,27 @@ var leaseMoment = &factKind{
 
 // moment reads a time at which an object was written. It ignores an invalid time.
 func (l *lexer) moment(it *item) error {
+	at, err := l.seconds(it)
+	it.facts.moment = max(it.facts.moment, at)
+	return err
+}
+
+// seconds reads a time as seconds since 1970; 0 for an invalid time.
+func (l *lexer) seconds(it *item) (int64, error) {
 	if l.token() != '"' {
-		return l.skip()
+		return 0, l.skip()
 	}
 	from := len(it.text)
 	text, err := l.text(it.text, "a time")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	it.text = text
 	var t time.Time
-	if t.UnmarshalText(text[from:]) == nil {
-		it.facts.moment = max(it.facts.moment, t.Unix())
+	if t.UnmarshalText(text[from:]) != nil {
+		return 0, nil
 	}
-	return nil
+	return t.Unix(), nil
 }
 
 // aside reports to the handler what an object tells about its cluster: when it was written, if its

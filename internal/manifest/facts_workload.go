@@ -108,6 +108,13 @@ var jobFacts = &factKind{
 	kind: object.Job,
 	fields: []factField{
 		sharedText("spec.managedBy", func(f *facts) *string { return &f.job.ManagedBy }),
+		{path: "spec.ttlSecondsAfterFinished", flat: "tTLSecondsAfterFinished", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+			ttl, ok, err := l.integer(path)
+			if ok {
+				it.facts.job.TTL = l.rd.in.Number(ttl)
+			}
+			return err
+		}},
 		{path: "spec.backoffLimit", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) (err error) {
 			it.facts.retries.limit, it.facts.retries.limited, err = l.integer(path)
 			return err
@@ -146,7 +153,7 @@ func (r jobRetries) usedUp() bool { return r.limited && !r.selective && r.failed
 
 // conditions are those of a CustomResourceDefinition, a Job or a Node.
 var conditions = factField{
-	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status", "lastHeartbeatTime", "LastHeartbeatTime")}, read: (*lexer).conditions,
+	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status", "lastTransitionTime", "lastHeartbeatTime", "LastHeartbeatTime")}, read: (*lexer).conditions,
 }
 
 // conditions reads the two conditions of a CustomResourceDefinition that its instances depend on,
@@ -156,7 +163,7 @@ var conditions = factField{
 func (l *lexer) conditions(it *item, path string, _ bool) error {
 	it.facts.conditioned = true
 	return l.entries(path, func() error {
-		kind, status, err := l.condition(it)
+		kind, status, changed, err := l.condition(it)
 		if err != nil {
 			return err
 		}
@@ -166,26 +173,32 @@ func (l *lexer) conditions(it *item, path string, _ bool) error {
 		case "Terminating":
 			it.facts.definition.Terminating = status == "True"
 		case "Complete", "Failed":
-			it.facts.job.Finished = it.facts.job.Finished || status == "True"
+			if job := &it.facts.job; status == "True" && !job.Finished {
+				job.Finished, job.FinishedAt = true, changed
+			}
 		}
 		return nil
 	})
 }
 
-func (l *lexer) condition(it *item) (kind, status string, err error) {
+// condition reads a condition. changed is its last transition, in seconds since 1970; 0 if unknown.
+func (l *lexer) condition(it *item) (kind, status string, changed int64, err error) {
 	err = l.members("an entry of status.conditions", false, func() error {
 		switch string(l.key) {
 		case "type":
 			return l.repeated(&kind, "status.conditions.type")
 		case "status":
 			return l.repeated(&status, "status.conditions.status")
+		case "lastTransitionTime":
+			changed, err = l.seconds(it)
+			return err
 		case "lastHeartbeatTime", "LastHeartbeatTime":
 			return l.moment(it)
 		default:
 			return l.skip()
 		}
 	})
-	return kind, status, err
+	return kind, status, changed, err
 }
 
 var pvFacts = &factKind{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,7 +111,11 @@ func describe(o *object.Object) string {
 		show("definition", fmt.Sprintf("%+v", *d), true)
 	}
 	if j := o.Job(); j != nil {
-		show("job", fmt.Sprintf("%+v", *j), true)
+		ttl := "-"
+		if j.TTL != nil {
+			ttl = strconv.FormatInt(*j.TTL, 10)
+		}
+		show("job", fmt.Sprintf("{Finished:%v FinishedAt:%d TTL:%s ManagedBy:%s NoRetry:%v}", j.Finished, j.FinishedAt, ttl, j.ManagedBy, j.NoRetry), true)
 	}
 	if v := o.Volume(); v != nil {
 		show("volume", fmt.Sprintf("%+v", *v), true)

@@ -74,10 +74,14 @@ func (p *PodFacts) AppendKey(key []byte) []byte {
 func (o *Object) Job() *JobFacts { return factsAs[*JobFacts](o) }
 
 // JobFacts are the fields of a Job that decide about the tracking finalizer of its pods
-// (spec §7.1), and whether it replaces them.
+// (spec §7.1), whether it replaces them, and when it is deleted.
 type JobFacts struct {
-	// Finished is true if the Job has the condition Complete or Failed.
-	Finished bool `json:"finished,omitzero"`
+	// Finished is true if the Job has the condition Complete or Failed. FinishedAt is when it got that, in
+	// seconds since 1970; 0 if unknown.
+	Finished   bool  `json:"finished,omitzero"`
+	FinishedAt int64 `json:"at,omitzero"`
+	// TTL is spec.ttlSecondsAfterFinished; nil if absent.
+	TTL *int64 `json:"ttl,omitzero"`
 	// ManagedBy is spec.managedBy; "" means the Job controller.
 	ManagedBy string `json:"managedBy,omitzero"`
 	// NoRetry is true if the Job is known to fail with one more failed pod: its backoffLimit is used up.

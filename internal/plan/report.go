@@ -135,6 +135,7 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 				sibling = &effects[i]
 			}
 		}
+		s.addExpiry(&effects[i], out.Track.First)
 		if out.Result == report.Deleted {
 			end.addRecreator(&effects[i], out)
 		}

@@ -229,6 +229,36 @@ var Explanation = &Family{
 	},
 }
 
+// Reasons of a delete by time or number.
+const (
+	TTLAfterFinished      Code = "TTLAfterFinished"
+	RequestExpires        Code = "RequestExpires"
+	EventExpires          Code = "EventExpires"
+	BootstrapTokenExpires Code = "BootstrapTokenExpires"
+	UnusedTokenCleaned    Code = "UnusedTokenCleaned"
+	KyvernoTTL            Code = "KyvernoTTL"
+	LeaseExpires          Code = "LeaseExpires"
+	FinishedPodLimit      Code = "FinishedPodLimit"
+	HistoryLimit          Code = "HistoryLimit"
+)
+
+// Expiry has the reasons of deletes by time or number.
+var Expiry = &Family{
+	Title: "Reasons of deletes by time",
+	Found: "in `expiry` of effects and explanations",
+	Meanings: []Meaning{
+		{Code: TTLAfterFinished, Short: "its ttlSecondsAfterFinished", Long: "The TTL-after-finished controller deletes a finished Job in the foreground."},
+		{Code: RequestExpires, Short: "requests for certificates are deleted after a time"},
+		{Code: EventExpires, Short: "the API server keeps events for an hour", Long: "The API server keeps events for an hour, unless its `--event-ttl` differs."},
+		{Code: BootstrapTokenExpires, Short: "it is a bootstrap token, which may expire"},
+		{Code: UnusedTokenCleaned, Short: "it is a token that was not used for a year"},
+		{Code: KyvernoTTL, Short: "its label cleanup.kyverno.io/ttl"},
+		{Code: LeaseExpires, Short: "it is the Lease of an API server, which renews it while it runs"},
+		{Code: FinishedPodLimit, Short: "it has finished, and pod GC limits the number of such pods"},
+		{Code: HistoryLimit, Short: "the controller of its owner limits the number of old ones"},
+	},
+}
+
 // Reasons not to remove a finalizer.
 const (
 	NotBeingDeleted         Code = "NotBeingDeleted"

@@ -56,7 +56,7 @@ type Family struct {
 // Families returns all families, in the order of docs/reasons.md.
 func Families() []*Family {
 	return []*Family{
-		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoChange, UndoNote,
+		Collector, Plan, Explanation, Expiry, Refusal, Gate, UndoSkip, UndoDrop, UndoChange, UndoNote,
 		Gap, Proof, Check, Stuck, Doctor, Verdict, Release, Lost,
 	}
 }
@@ -101,7 +101,7 @@ func (f *Family) Codes() []string {
 func (f *Family) Graded() bool { return f == Check || f == Stuck || f == Doctor }
 
 // outcomes are the families with the reasons of outcomes.
-var outcomes = []*Family{Collector, Plan, Explanation}
+var outcomes = []*Family{Collector, Plan, Explanation, Expiry}
 
 // Short returns the short text of the reason of an outcome. An unknown code is returned as it is.
 func Short(code string) string {

@@ -72,6 +72,7 @@ var verdictPhrases = map[report.Verdict]string{
 	report.WaitingForDependents: "is being deleted and waits for its dependents",
 	report.HeldByFinalizer:      "is being deleted and held by a finalizer",
 	report.Undecidable:          "cannot be classified",
+	report.Expires:              "does not stay",
 }
 
 // explainContent writes the content of a namespace: workloads and data by kind, and the number of

@@ -151,7 +151,7 @@ var outcomeColours = map[report.Outcome]string{
 var severityColours = map[reason.Severity]string{reason.Error: red, reason.Warning: yellow, reason.Info: blue}
 
 var verdictColours = map[report.Verdict]string{
-	report.Live: green, report.Garbage: red, report.Undecidable: magenta,
+	report.Live: green, report.Garbage: red, report.Undecidable: magenta, report.Expires: yellow,
 	report.BeingDeleted: yellow, report.WaitingForDependents: yellow, report.HeldByFinalizer: yellow,
 }
 

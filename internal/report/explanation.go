@@ -13,6 +13,8 @@ const (
 	WaitingForDependents Verdict = "WaitingForDependents"
 	HeldByFinalizer      Verdict = "HeldByFinalizer"
 	Undecidable          Verdict = "Undecidable"
+	// Expires: nothing deletes it now, and a controller deletes it in time.
+	Expires Verdict = "Expires"
 )
 
 // Class is the state of the owner in an owner reference.
@@ -37,7 +39,9 @@ type Explanation struct {
 	Message string     `json:"message"`
 	// Next is the request that the collector would send for the object now, such as "DELETE
 	// Background"; empty if it would send none.
-	Next       string             `json:"next,omitempty"`
+	Next string `json:"next,omitempty"`
+	// Expiry is the delete by time or number of an object that stays for now; nil if none is known.
+	Expiry     *Expiry            `json:"expiry,omitempty"`
 	Owners     []OwnerFinding     `json:"owners"`
 	Dependents []DependentFinding `json:"dependents"`
 	Finalizers []FinalizerFinding `json:"finalizers"`

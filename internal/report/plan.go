@@ -196,6 +196,8 @@ type Effect struct {
 	// which least rests first; empty where no run has shown it.
 	Otherwise   []Otherwise `json:"otherwise,omitempty"`
 	Assumptions []string    `json:"assumptions,omitempty"`
+	// Expiry is the later delete by time of an object that stays; nil if none is known.
+	Expiry *Expiry `json:"expiry,omitempty"`
 	// Recreator is the controller that creates the object again. RecreatedBy is the object that it
 	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts",
 	// or why that is of no use, such as "but no node is left to run it"; empty if it does at once.

@@ -22,9 +22,10 @@
 //	                    and a pod with none of the five has no facts. ~ marks
 //	                    the claim of an ephemeral volume; `claims=` is a pod
 //	                    without claims, and without it they are not known
-//	finished managed=x/y
-//	                    facts of a Job; finished=false is one that runs, and a
-//	                    Job with neither has no facts
+//	finished managed=x/y ttl=300@1700000000
+//	                    facts of a Job; finished=false is one that runs, ttl is its
+//	                    ttlSecondsAfterFinished and when it has finished, and a Job
+//	                    with none of them has no facts
 //	phase=Bound claim=shop/c:u reclaim=Delete by=driver to=driver csi
 //	                    facts of a PersistentVolume, with the UID of its claim, its
 //	                    reclaim policy, who has provisioned it and who has taken it

@@ -61,6 +61,24 @@ var attributes = []attribute{
 		j.Finished = value == "" || value == "true"
 		return nil
 	}, func(j *object.JobFacts) []string { return []string{fmt.Sprintf("finished=%v", j.Finished)} }),
+	fact(object.Job, "ttl", func(j *object.JobFacts, value string) error {
+		ttl, at, _ := strings.Cut(value, "@")
+		seconds, err := strconv.ParseInt(ttl, 10, 64)
+		if err == nil && at != "" {
+			j.FinishedAt, err = strconv.ParseInt(at, 10, 64)
+		}
+		j.TTL = &seconds
+		return err
+	}, func(j *object.JobFacts) []string {
+		switch {
+		case j.TTL == nil:
+			return nil
+		case j.FinishedAt == 0:
+			return []string{fmt.Sprintf("ttl=%d", *j.TTL)}
+		default:
+			return []string{fmt.Sprintf("ttl=%d@%d", *j.TTL, j.FinishedAt)}
+		}
+	}),
 	text(object.Job, "managed", false, func(j *object.JobFacts) *string { return &j.ManagedBy }),
 
 	text(object.PV, "phase", true, func(v *object.PVFacts) *string { return &v.Phase }),

@@ -26,6 +26,8 @@ type Options struct {
 	AllPolicies bool
 	// Health is the health of controllers and APIs; nil if unknown.
 	Health *health.Assessment
+	// NoManager is true if no kube-controller-manager and no other controller deletes objects in time.
+	NoManager bool
 	// Unread: the object itself could not be read, only references to it. Its finalizers, its
 	// owners and whether it is being deleted are unknown.
 	Unread bool

@@ -66,6 +66,9 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if !ok {
 		e.Verdict, e.Reason = report.Undecidable, reason.NotObserved.String()
 		e.Message = fmt.Sprintf("the garbage collector does not watch the kind %s: it never touches this object", target.Kind)
+		if x := plan.ExpiryOf(snap, o.Health, target); x != nil && !o.NoManager {
+			e.Verdict, e.Reason, e.Message, e.Expiry = report.Expires, x.Reason, x.Message, x
+		}
 		return e, nil
 	}
 	if slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID && p.Object.UID == target.UID }) {
@@ -125,7 +128,44 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	e.Remedies = append(e.Remedies, remedies...)
 	gaps, open := q.unseen(ctx, e).Gaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })
 	e.Gaps, e.Complete = append(e.Gaps, gaps...), !open
+	if e.Verdict == report.Live && !o.NoManager {
+		q.expires(e)
+	}
 	return nil
+}
+
+// expires changes the explanation of an object that stays for now and is deleted in time: by itself, or with the
+// nearest object that takes it.
+func (q *question) expires(e *report.Explanation) {
+	x := plan.ExpiryOf(q.snap, q.health, q.target)
+	for i := range e.TakenBy {
+		t := &e.TakenBy[i]
+		if x != nil && x.Certainty != report.Possible {
+			break
+		}
+		if t.Unknown || t.Later || t.Policy == engine.OrphanPolicy.String() {
+			continue
+		}
+		o := q.snap.ObjectAt(t.Object.Coordinates())
+		if o == nil {
+			continue
+		}
+		if with := plan.ExpiryWith(q.snap, q.health, o); with != nil && (x == nil || with.Certainty != report.Possible) {
+			x = with
+		}
+	}
+	if x == nil {
+		return
+	}
+	e.Expiry = x
+	switch x.Certainty {
+	case report.Sure:
+		e.Verdict, e.Reason, e.Message = report.Expires, x.Reason, x.Message
+	case report.Possible:
+		e.Message += "; " + x.Message
+	default:
+		e.Verdict, e.Reason, e.Message = report.Undecidable, x.Reason, e.Message+"; "+x.Message
+	}
 }
 
 // deletes is the prefix of the next request if the collector deletes the object.
