@@ -18,8 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/codec"
 )
 
 // The accepted media types.
@@ -195,15 +193,7 @@ func (c *Client) sendOnce(ctx context.Context, r request) (*http.Response, error
 		hr.Header.Set("Content-Type", r.content)
 	}
 	if r.alive != nil {
-		hr.Header.Set("Accept-Encoding", "gzip")
-		if c.config.DisableCompression {
-			hr.Header.Set("Accept-Encoding", "identity")
-		}
-		response, err := c.http.Do(hr.WithContext(ctx))
-		if err == nil {
-			decompress(response)
-		}
-		return response, err
+		return c.http.Do(hr.WithContext(ctx))
 	}
 	return c.sendWithTimeout(ctx, hr, r.about)
 }
@@ -383,36 +373,3 @@ func (b *timedBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()
 }
-
-// decompress decompresses a response that was requested with gzip. The transport would do so with
-// the reader of the standard library, which takes half as long again: after the server's own work
-// that is the largest part of reading a list.
-func decompress(response *http.Response) {
-	if response.Uncompressed || response.Header.Get("Content-Encoding") != "gzip" {
-		return
-	}
-	response.Header.Del("Content-Encoding")
-	response.Header.Del("Content-Length")
-	response.ContentLength, response.Uncompressed = -1, true
-	response.Body = &gzipBody{body: response.Body}
-}
-
-// gzipBody is a compressed body. It reads nothing before the first Read.
-type gzipBody struct {
-	body io.ReadCloser
-	text io.ReadCloser
-	err  error
-}
-
-// Read returns decompressed bytes.
-func (i *gzipBody) Read(p []byte) (int, error) {
-	if i.text == nil && i.err == nil {
-		i.text, i.err = codec.NewReader(codec.Gzip, i.body, 0)
-	}
-	if i.err != nil {
-		return 0, i.err
-	}
-	return i.text.Read(p)
-}
-
-func (i *gzipBody) Close() error { return i.body.Close() }

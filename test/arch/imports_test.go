@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"snapshot":           {"codec", "snapshot/etcd", "manifest"},
 	"engine":             {"graph"},
 	"past":               {"apisim", "apisim/controllers", "codec", "engine", "manifest", "report", "snapshot", "snapshot/etcd"},
-	"kube":               {"codec", "engine", "past", "snapshot", "manifest", "health"},
+	"kube":               {"engine", "past", "snapshot", "manifest", "health"},
 	"finalizer":          {"report", "snapshot"},
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "reach", "health", "uses"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
