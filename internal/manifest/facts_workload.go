@@ -231,6 +231,11 @@ var statefulSetFacts = &factKind{
 			read: func(l *lexer, it *item, path string, flat bool) error {
 				return l.entries(path, func() error { return l.claimTemplate(it, flat) })
 			}},
+		{path: "spec.persistentVolumeClaimRetentionPolicy", keep: keepFields(nil, "whenDeleted"), read: func(l *lexer, it *item, path string, flat bool) error {
+			policy, err := l.named(it, "whenDeleted", path, flat)
+			it.facts.set.DeletesClaims = string(it.bytes(policy)) == "Delete"
+			return err
+		}},
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified {

@@ -40,7 +40,7 @@ const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"Secret","metadata":{"name":"part","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}}},
 {"apiVersion":"v1","kind":"Secret","metadata":{"name":"nobody"},"type":"kubernetes.io/service-account-token"},
 {"apiVersion":"example.com/v1","kind":"Secret","metadata":{"name":"other","annotations":{"kubernetes.io/service-account.name":"ci"}},"type":{"a":[1]}},
-{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{"template":{"metadata":{"name":"x"}},"volumeClaimTemplates":[{"kind":"PersistentVolumeClaim","metadata":{"creationTimestamp":null,"name":"data"},"spec":{}},{"spec":{},"metadata":{"name":"log"}}]}},
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Retain","whenDeleted":"Delete"},"template":{"metadata":{"name":"x"}},"volumeClaimTemplates":[{"kind":"PersistentVolumeClaim","metadata":{"creationTimestamp":null,"name":"data"},"spec":{}},{"spec":{},"metadata":{"name":"log"}}]}},
 {"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"part"}},
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
 ]}`
@@ -75,7 +75,7 @@ func TestWhatProtects(t *testing.T) {
 		"v1 Secret part uid= token={Account:ci AccountUID:u-ci Sure:false} in list",
 		"v1 Secret nobody uid= in list",
 		"example.com/v1 Secret other uid= in list",
-		"apps/v1 StatefulSet db uid= templates=[data log] in list",
+		"apps/v1 StatefulSet db uid= templates=[data log] deletes=true in list",
 		"apps/v1 StatefulSet part uid= in list",
 		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID: ReclaimPolicy: Provisioner: MigratedTo: CSI:false} in list",
 		`list "v1" "List" 28 partial=false`,

@@ -128,6 +128,7 @@ func describe(o *object.Object) string {
 	}
 	if x := o.StatefulSet(); x != nil {
 		show("templates", fmt.Sprint(x.ClaimTemplates), true)
+		show("deletes", "true", x.DeletesClaims)
 	}
 	if a := o.ServiceAccount(); a != nil {
 		show("secrets", fmt.Sprint(a.Secrets), true)

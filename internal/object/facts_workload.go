@@ -140,6 +140,8 @@ func (o *Object) StatefulSet() *StatefulSetFacts { return factsAs[*StatefulSetFa
 type StatefulSetFacts struct {
 	// ClaimTemplates are the names of spec.volumeClaimTemplates.
 	ClaimTemplates []string `json:"claims,omitempty"`
+	// DeletesClaims is true if spec.persistentVolumeClaimRetentionPolicy.whenDeleted is Delete.
+	DeletesClaims bool `json:"deletes,omitzero"`
 }
 
 func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }

@@ -275,6 +275,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "unknown whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " is removed"
 	case e.Reason == string(reason.VolumeUnknown):
 		return "its outcome without its PVC " + names(e.Because) + " is unknown"
+	case e.Reason == string(reason.PVCOwnerPending):
+		return "goes with " + names(e.Because) + " by its retention policy, if the StatefulSet controller adds the missing owner reference before the delete"
 	case e.Reason == string(reason.WebhookUnknown):
 		return "unknown whether a webhook that does not answer must be asked"
 	case e.Reason == string(reason.PolicyUnknown):

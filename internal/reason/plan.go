@@ -43,6 +43,7 @@ const (
 	TokenUnknown           Code = "TokenUnknown"
 	NodeUnknown            Code = "NodeUnknown"
 	PVCLeft                Code = "PVCLeft"
+	PVCOwnerPending        Code = "PVCOwnerPending"
 	TokenReferenceRemoved  Code = "TokenReferenceRemoved"
 	RulesAggregated        Code = "RulesAggregated"
 	RulesUnknown           Code = "RulesUnknown"
@@ -116,6 +117,7 @@ var Plan = &Family{
 		{Code: TokenUnknown, Short: "it may be the token of a ServiceAccount that goes", Long: "It names a ServiceAccount that goes or may go. Whether it is a token, and goes with it, is unknown."},
 		{Code: NodeUnknown, Short: "unknown whether its node is deleted", Long: "Whether the node of the pod goes is unknown. If it does, pod GC deletes the pod."},
 		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "StatefulSets leave their PVCs: it stays with its data until it is deleted by hand."},
+		{Code: PVCOwnerPending, Short: "its StatefulSet goes and may take it", Long: "The retention policy of its StatefulSet deletes it, but it does not refer to the StatefulSet yet: it goes if the StatefulSet controller adds the reference before the delete."},
 		{Code: TokenReferenceRemoved, Short: "a token that it names goes", Long: "Its `secrets` name a token that goes: the tokens controller removes the name from the ServiceAccount, which stays."},
 		{Code: RulesAggregated, Short: "a ClusterRole that it aggregates goes", Long: "Its `aggregationRule` selects a ClusterRole that goes: the aggregation controller removes the rules that came from that. It stays."},
 		{Code: RulesUnknown, Short: "a ClusterRole that it aggregates goes, and others may allow the same", Long: "As RulesAggregated, but not all ClusterRoles were seen: another one may have the same rules."},

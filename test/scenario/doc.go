@@ -34,7 +34,9 @@
 //	reserved=pods:p:u   facts of a ResourceClaim: its users by resource, name and UID
 //	of=shop/web         facts of an IPAddress: the Service that has it
 //	cidrs=10.9.0.0/24   facts of a ServiceCIDR
-//	templates=data,log  facts of a StatefulSet: for which volumes it makes claims
+//	templates=data,log deletes
+//	                    facts of a StatefulSet: for which volumes it makes claims, and
+//	                    that it deletes them
 //	secrets=a,b         facts of a ServiceAccount: the Secrets that it names
 //	rules=r1,r2         facts of a ClusterRole: its rules, each by a word
 //	aggregates=a,b      facts of a ClusterRole: labels by which it takes the rules of others

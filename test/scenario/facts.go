@@ -102,6 +102,7 @@ var attributes = []attribute{
 		*a = object.IPAddressFacts{Resource: "services", Namespace: namespace, Name: name}
 		return nil
 	}, func(a *object.IPAddressFacts) []string { return []string{"of=" + a.Namespace + "/" + a.Name} }),
+	marked(object.StatefulSet, "deletes", func(s *object.StatefulSetFacts) *bool { return &s.DeletesClaims }),
 	texts(object.StatefulSet, "templates", func(s *object.StatefulSetFacts) *[]string { return &s.ClaimTemplates }),
 	texts(object.ServiceAccount, "secrets", func(a *object.ServiceAccountFacts) *[]string { return &a.Secrets }),
 	texts(object.ClusterRole, "rules", func(r *object.ClusterRoleFacts) *[]string { return &r.Rules }),

@@ -108,7 +108,7 @@ func setAttributes(o *object.Object, words []string, names Names) error {
 }
 
 // flags are the attributes that may stand without a value.
-var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true, "finished": true, "csi": true, "keeps": true}
+var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true, "finished": true, "csi": true, "deletes": true, "keeps": true}
 
 func setAttribute(o *object.Object, key, value string, names Names) (err error) {
 	switch key {

@@ -102,6 +102,8 @@ var passes = []pass{
 		(*Judge).markDependents},
 	{"waiting", "after the dependents: an object may wait for one that is unknown because of its owner",
 		(*Judge).spreadWaiting},
+	{"claims pending", "after the outcomes of StatefulSets, and before the followers: the volumes of such a claim are unknown, too",
+		(*Judge).addClaimsPending},
 	{"followers", "after the waiting: a claim or an account that waits may be unknown, and its volume or tokens with it",
 		(*Judge).markFollowers},
 	{"kept by blocked", "after all passes that may turn a blocked object into an unknown one: it adds the dependents that a blocked owner keeps",

@@ -20,6 +20,41 @@ import (
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go isClaimOwnerUpToDate.
 // Rule: spec §7.1, S235, S236.
 func (j *Judge) addClaimsLeft(all *Outcomes) {
+	j.eachClaimLeft(all, func(out *Outcome, claim *object.Object, _ *claims) {
+		j.set(all, claim, &Outcome{
+			Track: &Track{First: claim, Last: claim}, Result: report.Kept, Reason: string(reason.PVCLeft),
+			Because: []object.Ref{out.Track.First.Ref}, AlreadyHappening: out.AlreadyHappening,
+		})
+	})
+}
+
+// addClaimsPending adds the claims that a deleted StatefulSet deletes by its retention policy, and that do not
+// refer to it yet. Its controller adds the reference to the claims of existing pods if it gets to it before the
+// delete.
+//
+// Upstream: pkg/controller/statefulset/stateful_pod_control.go StatefulPodControl.UpdatePodClaimForRetentionPolicy.
+// Upstream: pkg/controller/statefulset/stateful_set_utils.go hasStaleOwnerRef, hasUnexpectedController.
+// Upstream: pkg/controller/statefulset/stateful_set_control.go defaultStatefulSetControl.updateStatefulSet.
+func (j *Judge) addClaimsPending(all *Outcomes) {
+	if j.Health != nil && j.Health.Assessment != nil && j.Health.Assessment.ManagerLeaseExpired() {
+		return
+	}
+	j.eachClaimLeft(all, func(out *Outcome, claim *object.Object, known *claims) {
+		set := out.Track.First
+		_, controlled := claim.Controller()
+		stale := slices.ContainsFunc(claim.Owners, func(r object.OwnerReference) bool { return r.Kind == set.Kind && r.Name == set.Name })
+		if facts := set.StatefulSet(); facts == nil || !facts.DeletesClaims || set.BeingDeleted() || controlled || stale ||
+			!slices.Contains(known.usedBy(set.UID), claim.Name) {
+			return
+		}
+		pending := &Outcome{Track: &Track{First: claim, Last: claim}, Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening}
+		pending.MarkUnknown(reason.PVCOwnerPending)
+		j.set(all, claim, pending)
+	})
+}
+
+// eachClaimLeft calls do for each claim of a deleted StatefulSet that has no outcome yet and is not being deleted.
+func (j *Judge) eachClaimLeft(all *Outcomes, do func(set *Outcome, claim *object.Object, known *claims)) {
 	var sets []*Outcome
 	for _, out := range all.All() {
 		if o := out.Track.First; o.Is(object.StatefulSet) && (out.Result == report.Deleted || out.Result == report.Blocked) {
@@ -29,13 +64,9 @@ func (j *Judge) addClaimsLeft(all *Outcomes) {
 	slices.SortFunc(sets, func(a, b *Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
 	known := claims{j: j, in: map[string]*namedClaims{}}
 	for _, out := range sets {
-		set := out.Track.First
-		for _, o := range known.madeBy(set) {
+		for _, o := range known.madeBy(out.Track.First) {
 			if !o.BeingDeleted() && j.OfObject(all, o) == nil {
-				j.set(all, o, &Outcome{
-					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.PVCLeft),
-					Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening,
-				})
+				do(out, o, &known)
 			}
 		}
 	}
