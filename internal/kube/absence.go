@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -57,7 +56,6 @@ type Proven struct {
 	*Client
 	options ProofOptions
 
-	reads  singleflight.Group
 	mu     sync.Mutex
 	proofs map[object.Ref]proof
 }
@@ -87,26 +85,9 @@ func (c *Client) Proven(o ProofOptions) *Proven {
 	return &Proven{Client: c, options: o, proofs: map[object.Ref]proof{}}
 }
 
-// Get reads the object. Concurrent calls for the same object share one response, and later calls
-// for an absent one share the proof for a moment.
+// Get reads the object. Later calls for an absent one share the proof for a moment. engine.Run merges
+// concurrent calls for one owner.
 func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
-	for {
-		asked := false
-		answer, err, _ := p.reads.Do(fmt.Sprintf("%#v", ref), func() (any, error) {
-			asked = true
-			return p.readOrReuse(ctx, ref)
-		})
-		switch {
-		case asked || !isContext(err):
-			return answer.(*object.Object), err
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// readOrReuse asks the server, unless a recent proof is still valid.
-func (p *Proven) readOrReuse(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	// A cluster-scoped owner has the namespace of its dependent until it is resolved. All of these
 	// calls are about one object and share one grace period.
 	if r, err := p.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {

@@ -74,23 +74,18 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestProofIsShared: calls within a moment share a proof, later ones do not. Concurrent calls share
-// one request.
+// TestProofIsShared: calls within a moment share a proof, later ones do not.
 func TestProofIsShared(t *testing.T) {
 	s, c := ready(t)
 	at := &clock{at: time.Now()}
 	p := c.Proven(ProofOptions{Now: at.now})
 	s.on(settingsPath, missing(configMaps, "settings"))
 	s.on(shopConfigMaps, listOf("9", ""))
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			if _, err := p.Get(context.Background(), settings); !apierrors.IsNotFound(err) {
-				t.Error(err)
-			}
-		})
+	for range 2 {
+		if _, err := p.Get(context.Background(), settings); !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
 	}
-	all.Wait()
 	if asked := s.requests("/settings"); len(asked) != 1 {
 		t.Errorf("asked %q", asked)
 	}

@@ -1,12 +1,16 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // bodies lists the whole objects of a place in pages, and passes each as JSON to take while the
@@ -32,14 +36,19 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 	if limit == 0 {
 		limit = pageSize
 	}
-	return c.pages(ctx, at, by, limit, jsonType, &bodyReader{readList{at: at}, take})
+	return c.pages(ctx, at, by, limit, jsonType, &bodyReader{readList: readList{at: at}, take: take})
 }
 
 // bodyReader reads the pages of a list of whole objects.
 type bodyReader struct {
 	readList
 	take func([]byte) error
+	// failed is the error of an item.
+	failed error
 }
+
+// bodyItems are the items of a list. They are passed on while they are read.
+type bodyItems bool
 
 // page reads one page. The kind of the list, which may come after the items, must be the requested
 // one.
@@ -47,72 +56,51 @@ func (rd *bodyReader) page(a *answer) (listMeta, error) {
 	if a.media != jsonType {
 		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
 	}
-	d := json.NewDecoder(a.body)
-	if err := expectDelimiter(d, '{'); err != nil {
-		return listMeta{}, err
-	}
 	var list struct {
-		kind, apiVersion string
-		meta             struct {
+		Kind       string `json:"kind"`
+		APIVersion string `json:"apiVersion"`
+		Metadata   struct {
 			ResourceVersion string `json:"resourceVersion"`
 			Continue        string `json:"continue"`
-		}
-		items bool
+		} `json:"metadata"`
+		Items bodyItems `json:"items"`
 	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return listMeta{}, unexpectedEOF(err)
-		}
-		switch key {
-		case "kind":
-			err = d.Decode(&list.kind)
-		case "apiVersion":
-			err = d.Decode(&list.apiVersion)
-		case "metadata":
-			err = d.Decode(&list.meta)
-		case "items":
-			list.items = true
-			err = rd.items(d)
-		default:
-			var other json.RawMessage
-			err = d.Decode(&other)
-		}
-		if err != nil {
-			return listMeta{}, unexpectedEOF(err)
-		}
+	d := jsontext.NewDecoder(a.body, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := jsonv2.UnmarshalDecode(d, &list, jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(rd.items)))
+	if err != nil {
+		return listMeta{}, cmp.Or(rd.failed, unexpectedEOF(err))
 	}
-	if err := expectDelimiter(d, '}'); err != nil {
-		return listMeta{}, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return listMeta{}, errors.Join(err, errors.New("something follows the list"))
 	}
-	if r := rd.at.Resource; list.kind != r.Kind+"List" || list.apiVersion != r.APIVersion() || !list.items {
-		return listMeta{}, fmt.Errorf("it is a %s of %s", quote(list.kind), quote(list.apiVersion))
+	if r := rd.at.Resource; list.Kind != r.Kind+"List" || list.APIVersion != r.APIVersion() || !list.Items {
+		return listMeta{}, fmt.Errorf("it is a %s of %s", quote(list.Kind), quote(list.APIVersion))
 	}
-	return listMeta{resourceVersion: list.meta.ResourceVersion, more: list.meta.Continue}, nil
+	return listMeta{resourceVersion: list.Metadata.ResourceVersion, more: list.Metadata.Continue}, nil
 }
 
 // items reads the items. null is an empty list, as Go encodes it.
-func (rd *bodyReader) items(d *json.Decoder) error {
-	start, err := d.Token()
-	if err != nil || start == nil {
+func (rd *bodyReader) items(d *jsontext.Decoder, found *bodyItems) error {
+	*found = true
+	start, err := d.ReadToken()
+	if err != nil || start.Kind() == jsontext.KindNull {
 		return err
 	}
-	if start != json.Delim('[') {
-		return fmt.Errorf("its items are not an array but begin with %s", quote(fmt.Sprint(start)))
+	if start.Kind() != jsontext.KindBeginArray {
+		rd.failed = fmt.Errorf("its items are not an array but begin with %s", quote(start.String()))
+		return rd.failed
 	}
-	for d.More() {
-		var item json.RawMessage
-		if err := d.Decode(&item); err != nil {
+	for d.PeekKind() != jsontext.KindEndArray {
+		item, err := d.ReadValue()
+		if err != nil {
 			return err
 		}
-		if err := rd.item(item); err != nil {
-			return err
+		if rd.failed = rd.item(item.Clone()); rd.failed != nil {
+			return rd.failed
 		}
 	}
-	return expectDelimiter(d, ']')
+	_, err = d.ReadToken()
+	return err
 }
 
 // item passes one object to take if it belongs to the list. The server omits kind and apiVersion in
@@ -135,18 +123,6 @@ func (rd *bodyReader) item(raw []byte) error {
 	rd.objects++
 	if err := rd.take(raw); err != nil {
 		return receiverError{err}
-	}
-	return nil
-}
-
-// expectDelimiter reads a bracket.
-func expectDelimiter(d *json.Decoder, want json.Delim) error {
-	got, err := d.Token()
-	if err != nil {
-		return unexpectedEOF(err)
-	}
-	if got != want {
-		return fmt.Errorf("it has %s instead of %s", quote(fmt.Sprint(got)), want)
 	}
 	return nil
 }

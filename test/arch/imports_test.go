@@ -78,7 +78,7 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"draw":       {"github.com/go-json-experiment/json", "github.com/mattn/go-runewidth", "github.com/klauspost/compress/gzip"},
-	"kube":       {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
+	"kube":       {"github.com/go-json-experiment/json", "k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"backup":     {"github.com/go-json-experiment/json"},
 	"past":       {"github.com/go-json-experiment/json"},
 	"policy":     {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
