@@ -111,7 +111,7 @@ func FuzzRecords(f *testing.F) {
 		var journal []byte
 		prev := "m"
 		for said := range bytes.SplitSeq(text, []byte("\n")) {
-			var s storedRecord
+			var s Record
 			if json.Unmarshal(said, &s) != nil {
 				return
 			}

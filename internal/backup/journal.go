@@ -51,57 +51,42 @@ const (
 
 // Intent is a request that is about to be sent.
 type Intent struct {
-	Time   time.Time
-	Object object.Ref
+	Time   time.Time  `json:"-"`
+	Object object.Ref `json:"object,omitzero"`
 	// Verb is DELETE, PATCH, POST or PUT.
-	Verb string
+	Verb string `json:"verb,omitzero"`
 	// ResourceVersion is the precondition. It is empty if only the UID is one.
-	ResourceVersion string
+	ResourceVersion string `json:"resourceVersion,omitzero"`
 	// Body is the JSON that is sent: delete options, a patch or an object.
-	Body json.RawMessage
+	Body json.RawMessage `json:"body,omitempty"`
 }
 
 // Result is the result of a request.
 type Result struct {
-	Time    time.Time
-	Outcome Outcome
+	Time    time.Time `json:"-"`
+	Outcome Outcome   `json:"outcome,omitzero"`
 	// Code is the HTTP status; 0 without an answer.
-	Code int
+	Code int `json:"code,omitzero"`
 	// Message is the server's message. It is untrusted text.
-	Message string
+	Message string `json:"message,omitzero"`
 }
 
-// Record is one line of the journal. The fields after Time depend on the kind. Saved has no time.
+// Record is one line of the journal, without its sum. The fields after Time depend on the kind.
+// Saved has no time.
 type Record struct {
-	// Seq is the number of the line, counted from 1.
-	Seq  int
-	Kind RecordKind
-	Time time.Time
+	// Seq is the number of the line, counted from 1. Prev is the hash of the line before.
+	Seq  int        `json:"seq"`
+	Prev string     `json:"prev"`
+	Kind RecordKind `json:"kind"`
+	Time time.Time  `json:"time,omitzero"`
 
 	// Intent is set for Intended.
-	Intent Intent
+	Intent
 	// Of is the Seq of the intent, and Result its result. Both are set for Answered.
-	Of     int
-	Result Result
+	Of int `json:"of,omitzero"`
+	Result
 	// Entry is set for Saved.
-	Entry Entry
-}
-
-// storedRecord is a line without its sum.
-type storedRecord struct {
-	Seq             int             `json:"seq"`
-	Prev            string          `json:"prev"`
-	Kind            RecordKind      `json:"kind"`
-	Time            time.Time       `json:"time,omitzero"`
-	Object          *object.Ref     `json:"object,omitzero"`
-	Verb            string          `json:"verb,omitzero"`
-	ResourceVersion string          `json:"resourceVersion,omitzero"`
-	Body            json.RawMessage `json:"body,omitempty"`
-	Of              int             `json:"of,omitzero"`
-	Outcome         Outcome         `json:"outcome,omitzero"`
-	Code            int             `json:"code,omitzero"`
-	Message         string          `json:"message,omitzero"`
-	Entry           *Entry          `json:"entry,omitzero"`
+	Entry Entry `json:"entry,omitzero"`
 }
 
 // A line is `{"sum":"<hash>",` and the rest of the record. The hash is that of the record without
@@ -120,17 +105,8 @@ func sumOf(content []byte) string {
 
 // encode returns the line of a record and its hash, which the next line must contain.
 func encode(r *Record, prev string) (line []byte, sum string, err error) {
-	s := storedRecord{Seq: r.Seq, Prev: prev, Kind: r.Kind, Time: r.Time.UTC()}
-	switch r.Kind {
-	case Intended:
-		ref := r.Intent.Object
-		s.Object, s.Verb, s.ResourceVersion, s.Body = &ref, r.Intent.Verb, r.Intent.ResourceVersion, r.Intent.Body
-	case Answered:
-		s.Of, s.Outcome, s.Code, s.Message = r.Of, r.Result.Outcome, r.Result.Code, r.Result.Message
-	case Saved:
-		s.Entry = &r.Entry
-	case Sealed, Ended:
-	}
+	s := *r
+	s.Prev, s.Time = prev, r.Time.UTC()
 	body, err := undo.Marshal(s)
 	if err != nil {
 		return nil, "", fmt.Errorf("a line of the journal: %w", err)
@@ -146,7 +122,7 @@ func encode(r *Record, prev string) (line []byte, sum string, err error) {
 }
 
 // decode reads a line without its newline. complaint is empty if the line is valid.
-func decode(line []byte, prev string) (s storedRecord, sum, complaint string) {
+func decode(line []byte, prev string) (s Record, sum, complaint string) {
 	if len(line) < sumEnd || !strings.HasPrefix(string(line[:len(sumOpen)]), sumOpen) ||
 		string(line[sumEnd-len(sumClose):sumEnd]) != sumClose {
 		return s, "", "it does not start with a hash"
@@ -162,6 +138,7 @@ func decode(line []byte, prev string) (s storedRecord, sum, complaint string) {
 	if s.Prev != prev {
 		return s, "", "it does not follow the line before it"
 	}
+	s.Prev = "" // not needed any more
 	return s, sum, ""
 }
 

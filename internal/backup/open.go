@@ -110,13 +110,12 @@ func readJournal(r io.Reader, prev string, held *memoryUse) (records []Record, t
 		case err != nil:
 			return nil, false, damage(err.Error())
 		}
-		s, sum, wrong := decode(line, prev)
+		r, sum, wrong := decode(line, prev)
 		if wrong == "" && n > 1 && records[n-2].Kind == Ended {
 			wrong = "it follows the end"
 		}
-		var rec Record
 		if wrong == "" {
-			rec, wrong = s.record(n, open)
+			wrong = r.check(n, open)
 		}
 		if wrong != "" {
 			return nil, false, damage(wrong)
@@ -124,7 +123,7 @@ func readJournal(r io.Reader, prev string, held *memoryUse) (records []Record, t
 		if err := held.reserve(len(line), journalName, n); err != nil {
 			return nil, false, err
 		}
-		records = append(records, rec)
+		records = append(records, r)
 		prev = sum
 	}
 }
@@ -146,42 +145,40 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// record converts line n, or returns what is wrong with it. open are the intents without a result.
-func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
-	r := Record{Seq: s.Seq, Kind: s.Kind, Time: s.Time}
-	if s.Seq != n {
-		return r, fmt.Sprintf("it has the number %d", s.Seq)
+// check returns what is wrong with line n; empty for nothing. open are the intents without a result.
+func (r *Record) check(n int, open map[int]bool) string {
+	if r.Seq != n {
+		return fmt.Sprintf("it has the number %d", r.Seq)
 	}
-	if (s.Kind == Sealed) != (n == 1) {
-		return r, "the first line, and no other, must say that the backup is complete"
+	if (r.Kind == Sealed) != (n == 1) {
+		return "the first line, and no other, must say that the backup is complete"
 	}
-	switch s.Kind {
+	switch r.Kind {
 	case Sealed, Ended:
 	case Saved:
-		if s.Entry == nil {
-			return r, "it saves nothing"
+		if r.Entry == (Entry{}) {
+			return "it saves nothing"
 		}
-		r.Entry = *s.Entry
-		return r, r.Entry.check(r.Entry.File) // the file is checked later
+		return r.Entry.check(r.Entry.File) // the file is checked later
 	case Intended:
-		if s.Object == nil {
-			return r, "it names no object"
+		if r.Object == (object.Ref{}) {
+			return "it names no object"
 		}
-		r.Intent = Intent{Time: s.Time, Object: *s.Object, Verb: s.Verb, ResourceVersion: s.ResourceVersion, Body: s.Body}
+		r.Intent.Time = r.Time
 		open[n] = true
 	case Answered:
-		if !open[s.Of] {
-			return r, fmt.Sprintf("it is the result of %d, which expects none", s.Of)
+		if !open[r.Of] {
+			return fmt.Sprintf("it is the result of %d, which expects none", r.Of)
 		}
-		delete(open, s.Of)
-		if !isKnownOutcome(s.Outcome) {
-			return r, fmt.Sprintf("it has the unknown outcome %q", s.Outcome)
+		delete(open, r.Of)
+		if !isKnownOutcome(r.Outcome) {
+			return fmt.Sprintf("it has the unknown outcome %q", r.Outcome)
 		}
-		r.Of, r.Result = s.Of, Result{Time: s.Time, Outcome: s.Outcome, Code: s.Code, Message: s.Message}
+		r.Result.Time = r.Time
 	default:
-		return r, fmt.Sprintf("it is of the unknown kind %q", s.Kind)
+		return fmt.Sprintf("it is of the unknown kind %q", r.Kind)
 	}
-	return r, ""
+	return ""
 }
 
 // lateEntries returns the entries that the journal adds to those of the manifest.

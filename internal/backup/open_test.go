@@ -130,9 +130,11 @@ func TestRecordsThatMakeNoSense(t *testing.T) {
 		"the first line, and no other, must say that the backup is complete": {{Kind: Ended, Seq: 1}},
 		"it has the number 5":                       {sealed, {Kind: Ended, Seq: 5}},
 		"it is the result of 1, which expects none": {sealed, {Kind: Answered, Seq: 2, Of: 1, Result: Result{Outcome: Refused}}},
+		"it names no object":                        {sealed, {Kind: Intended, Seq: 2}},
+		"it saves nothing":                          {sealed, {Kind: Saved, Seq: 2}},
 		"it follows the end":                        {sealed, {Kind: Ended, Seq: 2}, {Kind: Ended, Seq: 3}},
 		`it is of the unknown kind "x"`:             {sealed, {Kind: "x", Seq: 2}},
-		`it has the unknown outcome "?"`:            {sealed, {Kind: Intended, Seq: 2}, {Kind: Answered, Seq: 3, Of: 2, Result: Result{Outcome: "?"}}},
+		`it has the unknown outcome "?"`:            {sealed, {Kind: Intended, Seq: 2, Intent: Intent{Object: ref("Pod", "a")}}, {Kind: Answered, Seq: 3, Of: 2, Result: Result{Outcome: "?"}}},
 		`v1 Pod shop/a has the unknown action ""`:   {sealed, {Kind: Saved, Seq: 2, Entry: Entry{Object: ref("Pod", "a")}}},
 		"the first line, and no other, must say ":   {sealed, {Kind: Sealed, Seq: 2}},
 	} {
