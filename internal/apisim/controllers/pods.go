@@ -103,7 +103,7 @@ const PodGCName = "pod-gc"
 // node, and those that are being deleted and are unscheduled or on a node that is out of service. It marks them Failed unless they are finished,
 // and deletes them without grace and without a precondition.
 //
-// A node is missing if Look recorded it and it is gone now, or if the world has other nodes. PodGC
+// A node is missing if it is not there now, and Look recorded a node or the world has one. PodGC
 // removes every pod of a node that Look recorded, including those of DaemonSets and static pods. Of
 // a node that was never seen, it removes a pod that is not being deleted only if the coverage is
 // complete for nodes and for the time at which the pods were read. A pod stays if the real pod GC
@@ -208,7 +208,7 @@ func (n nodes) misses(pod *object.Object) bool {
 // about nodes, even if it claims to be complete.
 func (n nodes) lost(pod *object.Object) bool {
 	facts := pod.Pod()
-	return facts != nil && facts.NodeName != "" && !n.names[facts.NodeName] && (len(n.names) > 0 || n.before[facts.NodeName])
+	return facts != nil && facts.NodeName != "" && !n.names[facts.NodeName] && len(n.names)+len(n.before) > 0
 }
 
 // deleted reports whether the node of the pod existed before the simulation and is missing now.
