@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -28,6 +30,7 @@ import (
 //	check    doctor    garbage with an owner that check does not call absent
 //	check    dry-run   an object deleted because of the request although its owners are all absent
 //	doctor   dry-run   garbage that is deleted because of the request, or that stays
+//	risk     dry-run   different numbers of objects that a delete takes
 func (a *commandAnswers) contradictions() []string {
 	var found []string
 	say := func(ref object.Ref, format string, args ...any) {
@@ -50,7 +53,41 @@ func (a *commandAnswers) contradictions() []string {
 			}
 		}
 	}
+	for _, r := range a.ranks {
+		for i := range r.Items {
+			a.compareTolls(say, &r.Items[i])
+		}
+	}
 	return found
+}
+
+// compareTolls compares the numbers of risk with the account of the plan for the same delete.
+func (a *commandAnswers) compareTolls(say sayer, item *report.RiskItem) {
+	p := a.deletes[item.Object]
+	if p == nil {
+		return
+	}
+	var want report.RiskItem
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		c := e.Consequence
+		switch {
+		case c == nil, c.Change != report.ChangeDeleted, c.Anyway && e.Object != item.Object:
+		case c.Certainty == report.Undecided:
+			want.Unknown++
+		case e.Outcome == report.Blocked && len(e.Once) == 0:
+			want.Blocked++
+		default:
+			want.Takes.Objects++
+			if e.Outcome != report.Deleted {
+				want.Later++
+			}
+		}
+	}
+	got := report.RiskItem{Takes: report.Toll{Objects: item.Takes.Objects}, Later: item.Later, Blocked: item.Blocked, Unknown: item.Unknown}
+	if diff := cmp.Diff(want, got); diff != "" {
+		say(item.Object, "(-dry-run delete +risk)\n%s", diff)
+	}
 }
 
 // sayer receives a contradiction about an object.

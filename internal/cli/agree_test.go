@@ -115,6 +115,7 @@ func agree(t *testing.T, dump string) bool {
 			a.delete(t, taker.Object)
 		}
 	}
+	a.rank(t)
 	for _, text := range slices.Compact(slices.Sorted(slices.Values(a.contradictions()))) {
 		t.Error(text)
 	}
@@ -130,6 +131,7 @@ type commandAnswers struct {
 	doctor       report.Checkup
 	explained    map[object.Ref]*report.Explanation
 	deletes      map[object.Ref]*report.Plan
+	ranks        []*report.Risk
 }
 
 func (a *commandAnswers) explain(t *testing.T, ref object.Ref) {
@@ -143,6 +145,29 @@ func (a *commandAnswers) delete(t *testing.T, ref object.Ref) {
 	var p report.Plan
 	if a.deletes[ref] == nil && documentOf(t, &p, append(named("dry-run delete", ref), "--from", a.dump)...) {
 		a.deletes[ref] = &p
+	}
+}
+
+// rank reads what risk says of the whole dump and of the namespaces of its first objects, and plans the deletes of
+// these objects.
+func (a *commandAnswers) rank(t *testing.T) {
+	rank := func(args ...string) *report.Risk {
+		var r report.Risk
+		if !documentOf(t, &r, append([]string{"risk", "--from", a.dump, "--top", "3"}, args...)...) {
+			t.Fatalf("risk refuses what collect reads")
+		}
+		a.ranks = append(a.ranks, &r)
+		for i := range r.Items {
+			a.delete(t, r.Items[i].Object)
+		}
+		return &r
+	}
+	asked := map[string]bool{"": true}
+	for _, item := range rank().Items {
+		if ns := item.Object.Namespace; !asked[ns] {
+			asked[ns] = true
+			rank("-n", ns)
+		}
 	}
 }
 

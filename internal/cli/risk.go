@@ -29,9 +29,8 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			that own or stand for storage), then of workloads, then of the rest. Namespaces
 			and CRDs take their content.
 
-			Each number is that of the plan that dry-run delete shows, with what goes later, and
-			as if no webhook or policy refused anything. Objects that take nothing but
-			themselves are left out. What a PVC holds outside of the cluster is not seen.`),
+			Each number is that of the plan that dry-run delete shows, with what goes later.
+			Objects that take nothing but themselves are left out. What a PVC holds outside of the cluster is not seen.`),
 		Example: templates.Examples(`
 			# What should nobody delete by mistake?
 			kubectl gc risk --top 5 --from examples/cluster.yaml
@@ -46,12 +45,15 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if err := in.Check(c); err != nil {
 				return err
 			}
-			options.Namespace, from.About = in.One, in.List()
+			options.Namespace, from.About, from.Evidence = in.One, in.List(), true
 			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
 			}
 			targets.NoteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
+			if options.Health, err = w.AssessAll(c.Context()); err != nil {
+				return err
+			}
 			ranking := command.BeginStage(c, streams.ErrOut, "simulating the delete of each object")
 			r, err := risk.Rank(c.Context(), w.Snapshot, options)
 			ranking.End()

@@ -89,12 +89,21 @@ func (s *Assessment) takeOut(o object.Ref) *Shown {
 	return nil
 }
 
-// mayObstruct reports whether an object has a kind of which objects obstruct deletions.
-func (s *Assessment) mayObstruct(o object.Ref) bool {
+// MayObstruct reports whether an object has a kind of which objects obstruct deletions.
+func MayObstruct(o object.Ref) bool {
 	switch o.Kind {
 	case object.APIService.Kind, object.ValidatingWebhookConfiguration.Kind, object.MutatingWebhookConfiguration.Kind,
-		object.ValidatingAdmissionPolicy.Kind, object.ValidatingAdmissionPolicyBinding.Kind:
+		object.ValidatingAdmissionPolicy.Kind, object.ValidatingAdmissionPolicyBinding.Kind,
+		object.CRD.Kind, object.PodDisruptionBudget.Kind, usage.Kind, clusterUsage.Kind:
 		return true
+	default:
+		return false
+	}
+}
+
+// mayObstruct reports whether an object has a kind of which objects of this snapshot obstruct deletions.
+func (s *Assessment) mayObstruct(o object.Ref) bool {
+	switch o.Kind {
 	case object.CRD.Kind:
 		return len(s.unreachableConversions) > 0
 	case object.PodDisruptionBudget.Kind:
@@ -102,7 +111,7 @@ func (s *Assessment) mayObstruct(o object.Ref) bool {
 	case usage.Kind, clusterUsage.Kind:
 		return len(s.evidence.Usages) > 0
 	default:
-		return false
+		return MayObstruct(o)
 	}
 }
 

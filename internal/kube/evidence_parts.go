@@ -232,7 +232,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*health.Evidence, err
 	if slices.ContainsFunc(r.Written, health.InUseByLabel) {
 		read(usageParts()...)
 	}
-	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return o.Is(object.Node) }) {
+	if slices.ContainsFunc(r.Written, mayBeDrained) {
 		read(namespacedPart{part: health.Budgets}) // a drain waits for their budgets
 	}
 	if slices.ContainsFunc(r.Written, hasContent) {

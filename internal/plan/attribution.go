@@ -83,7 +83,7 @@ func (c *attribution) reaches(o *object.Object) bool {
 // impactMap returns the impact map of the snapshot before our first request.
 func (c *attribution) impactMap() *reach.Map {
 	if c.cachedMap == nil {
-		c.cachedMap = newReachMap(c.snap, Start(c.snap, engine.Upstream).Graph(), c.health)
+		c.cachedMap = ReachMap(c.snap, Start(c.snap, engine.Upstream).Graph(), c.health)
 	}
 	return c.cachedMap
 }

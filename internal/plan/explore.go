@@ -80,7 +80,7 @@ func (s *simulation) impactMapOf(g *graph.Graph) *reach.Map {
 	if s.options.reachCache != nil {
 		return s.options.reachCache.paths
 	}
-	return newReachMap(s.snap, g, s.options.Health)
+	return ReachMap(s.snap, g, s.options.Health)
 }
 
 // explore tries other runs and marks each object that ends differently in one of them. It tries

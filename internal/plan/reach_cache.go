@@ -28,7 +28,7 @@ const minPartRatio = 4
 // findReach finds what a seed may reach in a snapshot.
 func findReach(snap *snapshot.Snapshot, seed Seed, o Options) *reachCache {
 	c := Start(snap, o.Rules)
-	found := &reachCache{paths: newReachMap(snap, c.Graph(), o.Health)}
+	found := &reachCache{paths: ReachMap(snap, c.Graph(), o.Health)}
 	starts := found.paths.Unstable()
 	for _, ref := range seed.Targets {
 		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
@@ -43,8 +43,8 @@ func findReach(snap *snapshot.Snapshot, seed Seed, o Options) *reachCache {
 	return found
 }
 
-// newReachMap returns the map of a snapshot, with the deletions that objects obstruct.
-func newReachMap(snap *snapshot.Snapshot, g *graph.Graph, assessment *health.Assessment) *reach.Map {
+// ReachMap returns the map of a snapshot, with the deletions that objects obstruct. assessment may be nil.
+func ReachMap(snap *snapshot.Snapshot, g *graph.Graph, assessment *health.Assessment) *reach.Map {
 	m := reach.New(snap, g)
 	if assessment != nil {
 		m.Obstructed(assessment.FreedBy)

@@ -79,8 +79,8 @@ func (m *Map) Obstructed(freedBy func(by object.Ref, unstable func() []*object.O
 	m.freedBy, m.freed = func(by object.Ref) []*object.Object { return freedBy(by, unstable) }, map[*object.Object][]*object.Object{}
 }
 
-// deletionsFreedBy returns the objects whose deletion goes on once an object is gone.
-func (m *Map) deletionsFreedBy(o *object.Object) []*object.Object {
+// FreedBy returns the objects whose deletion may go on once an object is gone that obstructs it.
+func (m *Map) FreedBy(o *object.Object) []*object.Object {
 	if m.freedBy == nil {
 		return nil
 	}
@@ -360,7 +360,7 @@ func (m *Map) DeletedWith(o *object.Object) []*object.Object {
 		found = append(found, m.podsOn(o.Name)...)
 	}
 	found = append(found, m.unwatchedDependents[o.UID]...)
-	found = append(found, m.deletionsFreedBy(o)...)
+	found = append(found, m.FreedBy(o)...)
 	return append(found, m.implicitDependents[o]...)
 }
 

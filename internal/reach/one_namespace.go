@@ -171,6 +171,9 @@ func (p *OneNamespace) whyConnected(ref object.Ref) string {
 	if o == nil || o.Namespace != p.namespace {
 		return fmt.Sprintf("%s is not in namespace %s, or the garbage collector does not watch it", ref, p.namespace)
 	}
+	if o.Is(object.PodDisruptionBudget) || o.Kind == "Usage" && o.Group() == "protection.crossplane.io" {
+		return fmt.Sprintf("%s may obstruct a deletion in another namespace, which goes on without it", ref)
+	}
 	return p.whyOwnerMissing(o)
 }
 

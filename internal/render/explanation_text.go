@@ -32,6 +32,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 		explainContent(x, e.Content)
 		explainStorage(x, e)
 		explainReferrers(x, e)
+		explainObstructed(x, e.Obstructs)
 		if s.Wide {
 			explainWide(x, e)
 		} else {
@@ -126,6 +127,32 @@ func explainStorage(w *writer, e *report.Explanation) {
 		text = strings.TrimSuffix(text, ": ") + " (" + s.text(x.ReclaimPolicy) + "): "
 	}
 	w.shortProse(maxFactLines, text+s.text(x.Message), 2)
+}
+
+// explainObstructed writes the deletions that an object obstructs.
+func explainObstructed(w *writer, list []report.BlockedDeletion) {
+	s := w.style
+	var texts []string
+	ends := false
+	for i := range list {
+		then := "something else holds it, too"
+		switch list[i].Outcome {
+		case report.Deleted:
+			then, ends = "ends once this is deleted", true
+		case report.Unknown:
+			then, ends = "may end once this is deleted", true
+		}
+		texts = append(texts, s.namespacedName(list[i].Object)+" ("+then+")")
+	}
+	if len(texts) == 0 {
+		return
+	}
+	most := s.atMost(maxRefs, len(texts))
+	text := "Obstructs the deletion of: " + enumerate(texts[:min(most, len(texts))], len(texts))
+	if ends {
+		text += ". A deletion that has ended cannot be taken back"
+	}
+	w.prose(text, 2)
 }
 
 // explainFacts writes the main facts about an object: its owners, its dependents, the deletes that

@@ -49,14 +49,21 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 	return w.done()
 }
 
-// unknownOutcomes names the first delete with unknown outcomes; empty if there is none.
+// unknownOutcomes names the first delete with unknown outcomes, and counts those of other objects; empty if there is none.
 func unknownOutcomes(s Style, r *report.Risk) string {
-	i := slices.IndexFunc(r.Items, func(x report.RiskItem) bool { return x.Unknown > 0 })
-	if i < 0 {
-		return ""
+	var text string
+	if i := slices.IndexFunc(r.Items, func(x report.RiskItem) bool { return x.Unknown > 0 }); i >= 0 {
+		x := &r.Items[i]
+		text = "unknown what becomes of " + plural(x.Unknown, "object") + " after a delete of " + s.namespacedName(x.Object) + "; its dry run says why."
 	}
-	x := &r.Items[i]
-	return "unknown what becomes of " + plural(x.Unknown, "object") + " after a delete of " + s.namespacedName(x.Object) + "; its dry run says why."
+	switch others := plural(r.OthersUnknown, "other object"); {
+	case r.OthersUnknown == 0:
+		return text
+	case text == "":
+		return "unknown what a delete of " + others + " takes."
+	default:
+		return text + " It is unknown what a delete of " + others + " takes, too."
+	}
 }
 
 func riskHeadline(s Style, r *report.Risk) string {

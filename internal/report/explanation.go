@@ -71,6 +71,9 @@ type Explanation struct {
 	// UnreadReferrers are the lists that may hold more.
 	Referrers       []Referrer `json:"referrers,omitzero"`
 	UnreadReferrers []Gap      `json:"unreadReferrers,omitempty"`
+	// Obstructs are the deletions that the object obstructs, such as an APIService without an answer that
+	// of a namespace.
+	Obstructs []BlockedDeletion `json:"obstructs,omitempty"`
 	// Storage is the outcome of the storage behind a PVC or volume when it is deleted; absent for a
 	// PVC without a volume.
 	Storage *Storage `json:"storage,omitempty"`
@@ -79,6 +82,14 @@ type Explanation struct {
 	Remedies []Remedy `json:"remedies"`
 	Complete bool     `json:"complete"`
 	Gaps     []Gap    `json:"gaps"`
+}
+
+// BlockedDeletion is an unfinished deletion that an object obstructs.
+type BlockedDeletion struct {
+	Object object.Ref `json:"object"`
+	// Outcome is what a delete of the obstructing object makes of Object: Deleted if its deletion then ends,
+	// Blocked or Kept if something else obstructs it, too, and Unknown.
+	Outcome Outcome `json:"outcome"`
 }
 
 // OwnerFinding is one owner reference with its class and the evidence.

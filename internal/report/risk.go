@@ -11,12 +11,15 @@ type Risk struct {
 	Policy string `json:"policy"`
 	// Objects is the number of objects that were compared.
 	Objects int `json:"objects"`
-	// Items is a sequence: the greatest toll first. Objects that would be deleted alone are left
-	// out.
+	// Items is a sequence: the greatest toll first. Objects that are not known to take
+	// others are left out.
 	Items []RiskItem `json:"items"`
 	// Untried counts the objects that may have a greater toll than the last item, and were not
 	// tried because that would take too long.
 	Untried int `json:"untried,omitempty"`
+	// OthersUnknown counts the objects that have been tried and are not among Items, and may belong to them: an
+	// outcome of their delete is unknown.
+	OthersUnknown int `json:"othersUnknown,omitempty"`
 	// Complete is false if something was not seen, or not tried.
 	Complete bool  `json:"complete"`
 	Gaps     []Gap `json:"gaps"`

@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "health"},
 	"reach":              {"finalizer", "graph", "report", "snapshot"},
 	"diagnose/explain":   {"report", "engine", "finalizer", "graph", "apisim", "snapshot", "plan", "reach", "health"},
-	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "reach", "finalizer"},
+	"diagnose/risk":      {"report", "engine", "graph", "health", "snapshot", "plan", "reach", "finalizer"},
 	"diagnose":           {"report", "engine", "snapshot", "plan", "health"},
 	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "health"},
 	"diagnose/doctor":    {"report", "engine", "graph", "snapshot", "plan", "health"},

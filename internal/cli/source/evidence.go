@@ -324,7 +324,30 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 			add(&r.Held, held, e.Object, always)
 		}
 	}
+	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return health.MayObstruct(o.Ref) }) {
+		for _, o := range inDeletions(w.Snapshot) {
+			add(&r.Written, written, o.Ref, always)
+			add(&r.Held, held, o.Ref, heldByOthers)
+		}
+	}
 	return r
+}
+
+// inDeletions returns the objects that are being deleted, and the content of the namespaces among them: a request
+// may let these deletions go on.
+func inDeletions(snap *snapshot.Snapshot) (list []*object.Object) {
+	namespaces := map[string]bool{}
+	for _, o := range snap.Objects {
+		if o.Is(object.Namespace) && o.BeingDeleted() {
+			namespaces[o.Name] = true
+		}
+	}
+	for _, o := range snap.Objects {
+		if o.BeingDeleted() || namespaces[o.Namespace] {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // ofOthers reports whether a finalizer is removed by a controller outside of Kubernetes.
@@ -337,9 +360,27 @@ func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalize
 
 // ReachOf returns the reach of a single object.
 func ReachOf(snap *snapshot.Snapshot, o *object.Object) kube.Reach {
-	r := kube.Reach{Written: []*object.Object{o}, Referrers: plan.ReferrerPartsFor(snap, o)}
-	if heldByOthers(o) {
-		r.Held = r.Written
+	written := []*object.Object{o}
+	if health.MayObstruct(o.Ref) {
+		written = append(written, inDeletions(snap)...)
+	}
+	r := reachWriting(written)
+	r.Referrers = plan.ReferrerPartsFor(snap, o)
+	return r
+}
+
+// reachWriting returns the reach of requests that may write to objects.
+func reachWriting(objects []*object.Object) kube.Reach {
+	r := kube.Reach{Written: objects}
+	for _, o := range objects {
+		if heldByOthers(o) {
+			r.Held = append(r.Held, o)
+		}
 	}
 	return r
+}
+
+// AssessAll returns the evidence about everything that a delete of any object may depend on.
+func (w World) AssessAll(ctx context.Context) (*health.Assessment, error) {
+	return w.Assess(ctx, reachWriting(w.Objects))
 }

@@ -76,7 +76,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		e.Message = "another object has the same uid: the garbage collector cannot tell them apart"
 		return e, nil
 	}
-	q.reach = reach.New(snap, q.collector.Graph())
+	q.reach = plan.ReachMap(snap, q.collector.Graph(), o.Health)
 	q.near = q.reach.Part(target)
 	q.world = plan.World(q.near)
 	q.attempt = attempt
@@ -113,6 +113,9 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	e.Finalizers = append(e.Finalizers, finalizers(q.target)...)
 	e.Chain = append(e.Chain, q.chain(ctx)...)
 	q.surround(e)
+	if e.Obstructs, err = q.obstructs(ctx); err != nil {
+		return err
+	}
 	takers, untried, err := q.takenBy(ctx, o, effect)
 	if err != nil {
 		return err
@@ -286,6 +289,28 @@ func (q *question) surround(e *report.Explanation) {
 	if s, ok := plan.StorageOf(q.snap, q.target); ok {
 		e.Storage = &s
 	}
+}
+
+// obstructs returns the deletions that the target obstructs, and what a delete of it makes of them.
+func (q *question) obstructs(ctx context.Context) ([]report.BlockedDeletion, error) {
+	freed := map[object.Ref]bool{}
+	for _, o := range q.reach.FreedBy(q.target) {
+		freed[o.Ref] = o.BeingDeleted()
+	}
+	if len(freed) == 0 {
+		return nil, nil
+	}
+	result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(engine.Background, q.target.Ref), plan.Options{Health: q.health, Record: plan.RecordNothing})
+	if err != nil {
+		return nil, err
+	}
+	var list []report.BlockedDeletion
+	for i := range result.Plan.Effects {
+		if e := &result.Plan.Effects[i]; freed[e.Object] {
+			list = append(list, report.BlockedDeletion{Object: e.Object, Outcome: e.Outcome})
+		}
+	}
+	return list, nil
 }
 
 // podsOf returns the pods that use a claim.

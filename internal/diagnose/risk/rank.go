@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -26,6 +27,8 @@ type Options struct {
 	// Namespace limits the ranking to its objects and itself; empty for all. What they take may be
 	// anywhere.
 	Namespace string
+	// Health is the health of controllers and APIs; nil if unknown.
+	Health *health.Assessment
 }
 
 // patience and more limit the number of simulated objects, over all simulations: patience times the
@@ -40,7 +43,7 @@ const (
 // then workloads, then the rest. It returns an error if a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
 	collector := plan.Start(snap, engine.Upstream)
-	r := &ranking{snap: snap, options: o, reach: reach.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
+	r := &ranking{snap: snap, options: o, reach: plan.ReachMap(snap, collector.Graph(), o.Health), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
 		Header: report.HeaderOf("Risk"), Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
@@ -65,7 +68,13 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 	}
 	doc.Items = append(doc.Items, r.items[:min(o.Top, len(r.items))]...)
 	doc.Gaps = append(doc.Gaps, plan.RelevantGaps(snap, func(string) bool { return true })...)
-	doc.Complete = doc.Untried == 0 && len(doc.Gaps) == 0 &&
+	doc.OthersUnknown = r.unknown
+	for i := range r.items[len(doc.Items):] {
+		if r.items[len(doc.Items)+i].Unknown > 0 {
+			doc.OthersUnknown++
+		}
+	}
+	doc.Complete = doc.Untried+doc.OthersUnknown == 0 && len(doc.Gaps) == 0 &&
 		!slices.ContainsFunc(doc.Items, func(i report.RiskItem) bool { return i.Unknown > 0 })
 	return doc, nil
 }
@@ -77,6 +86,8 @@ type ranking struct {
 	reach   *reach.Map
 	scale   *scale
 	items   []report.RiskItem
+	// unknown counts the objects tried that are not known to take others, and may.
+	unknown int
 	// compared counts the objects considered, cost the objects simulated.
 	compared, cost int
 }
@@ -132,12 +143,16 @@ func order(a, b report.RiskItem) int {
 	return cmp.Or(-compare(a.Takes, b.Takes), object.Compare(a.Object, b.Object))
 }
 
-// try simulates a delete. It adds the result if the delete takes more than the object itself.
+// try simulates a delete. It adds the result if the delete takes more than the object itself, and counts it if that
+// is unknown.
 func (r *ranking) try(ctx context.Context, c candidate) error {
 	part := r.reach.Part(c.object)
 	r.cost += len(part.Objects)
 	item, others, err := r.item(ctx, part, c.object)
 	if err != nil || others == 0 {
+		if item.Unknown > 0 {
+			r.unknown++
+		}
 		return err
 	}
 	at, _ := slices.BinarySearchFunc(r.items, item, order)
@@ -148,19 +163,18 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 // item returns what the delete of an object takes, and how many other objects: those deleted at
 // once, and those deleted after finalizers are removed.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
-	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{Record: plan.RecordNothing})
+	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{Health: r.options.Health, Record: plan.RecordNothing})
 	if err != nil {
 		return item, 0, err
 	}
 	item = report.RiskItem{Object: o.Ref, ByKind: []report.KindCount{}}
 	kinds := map[report.KindCount]int{}
-	var unknown []object.Ref
 	for i := range result.Plan.Consequences {
 		c := &result.Plan.Consequences[i]
 		switch {
 		case c.Change != report.ChangeDeleted, c.Anyway && c.Object != item.Object:
 		case c.Certainty == report.Undecided:
-			unknown = append(unknown, c.Object)
+			item.Unknown++
 		case c.Outcome == report.Blocked && len(c.After) == 0:
 			item.Blocked++
 		default:
@@ -181,31 +195,5 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 	slices.SortFunc(item.ByKind, func(a, b report.KindCount) int {
 		return cmp.Or(strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Kind, b.Kind))
 	})
-	item.Unknown, err = r.madeUnknown(ctx, part, unknown)
-	return item, others, err
-}
-
-// madeUnknown counts the objects with an outcome that only the delete makes unknown.
-func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []object.Ref) (int, error) {
-	if len(unknown) == 0 {
-		return 0, nil
-	}
-	r.cost += len(part.Objects)
-	result, err := plan.Simulate(ctx, part, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests})
-	if err != nil {
-		return 0, err
-	}
-	before := map[object.Ref]bool{}
-	for i := range result.Plan.Effects {
-		if e := &result.Plan.Effects[i]; e.Outcome == report.Unknown {
-			before[e.Object] = true
-		}
-	}
-	n := 0
-	for _, ref := range unknown {
-		if !before[ref] {
-			n++
-		}
-	}
-	return n, nil
+	return item, others, nil
 }

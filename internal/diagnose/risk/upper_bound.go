@@ -62,21 +62,27 @@ func newCeilings(m *reach.Map, snap *snapshot.Snapshot, weights *scale) *ceiling
 // own returns the toll of an object alone.
 func (c *ceilings) own(i int) report.Toll { return weigh(c.classes[i]) }
 
-// gather joins each object that is not settled with its unsettled sources (reach.Map.Sources). For
-// each settled source it notes the groups that it may affect.
+// gather joins each object that is not settled with its unsettled sources (reach.Map.Sources), and with those
+// that obstruct its deletion. For each settled source it notes the groups that it may affect.
 func (c *ceilings) gather() {
 	type touch struct{ by, touched int }
 	var touches []touch
+	join := func(j, i int) {
+		if c.settled[j] {
+			touches = append(touches, touch{j, i})
+		} else {
+			c.group[c.find(i)] = int32(c.find(j))
+		}
+	}
 	for i, o := range c.snap.Objects {
+		for _, x := range c.reach.FreedBy(o) {
+			join(i, c.snap.Place(x))
+		}
 		if c.settled[i] {
 			continue
 		}
 		for _, x := range c.reach.Sources(o) {
-			if j := c.snap.Place(x); c.settled[j] {
-				touches = append(touches, touch{j, i})
-			} else {
-				c.group[c.find(i)] = int32(c.find(j))
-			}
+			join(c.snap.Place(x), i)
 		}
 	}
 	for i := range c.snap.Objects {
