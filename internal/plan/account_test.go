@@ -294,7 +294,7 @@ func TestAccount(t *testing.T) {
 			seed: deleting("o"),
 			want: "ClusterRole o: Sure Deleted AtOnce, Deleted\n" +
 				"ConfigMap held: Sure Deleted AtOnce, Blocked anyway\n" +
-				"Namespace n: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown) anyway",
+				"Namespace n: Sure Deleted FinalizerRemoved, Blocked after x/y of held (Unknown) anyway",
 		},
 		{
 			name: "the same namespace as the target: what is still to come",

@@ -39,10 +39,10 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 	switch {
 	case tr.Target, len(tr.FreedBy) > 0:
 		return true
-	case tr.Changed == 0, tr.Awaited:
-		return false
 	case c.seed.Verb == Delete && c.Follows(tr):
 		return true
+	case tr.Changed == 0, tr.Awaited:
+		return false
 	default:
 		return c.reaches(tr.First)
 	}
@@ -50,16 +50,16 @@ func (c *attribution) caused(tr *outcome.Track) bool {
 
 // Follows reports whether an object changed after our requests and because of them. If it changed
 // only when finalizers were removed from earlier deletions, our requests must reach it, and it must
-// not end the same way without them.
+// not end the same way without them. An awaited object follows if it goes with what our requests delete:
+//
+//	delete pod/p: pvc/data is being deleted, and waits for pod/p
 func (c *attribution) Follows(tr *outcome.Track) bool {
 	switch {
 	case len(tr.FreedBy) > 0:
 		return true
-	case tr.Awaited:
-		return false
 	case tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.InLaterFuture) != 0:
 		return true
-	case tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
+	case tr.Awaited, tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
 		return false
 	default:
 		return c.reaches(tr.First) && !c.endsSameWithoutUs(tr)
@@ -121,7 +121,7 @@ type withoutUs struct {
 	// request for such a target asks what is still to come, so they say nothing about it.
 	targetIsGoing bool
 	// deletedIfReleased are the objects that are deleted because of our requests if deployers that are not
-	// known to run are gone. nil if there are no such deployers.
+	// known to run are gone: all of them, or those of the earlier deletions. nil if there are no such deployers.
 	//
 	//	delete cm/a --cascade=orphan: cm/b loses a, and instance/op, which is being deleted, owns it, too
 	//	kro runs:                     it deletes cm/b, whatever we do
@@ -160,8 +160,11 @@ func (s *simulation) findWithoutUs(ctx context.Context) (err error) {
 		return err
 	}
 	if slices.ContainsFunc(theirs, s.mayBeUndeployed) {
-		if w.deletedIfReleased, err = s.runByHand(ctx, theirs); err != nil {
-			return err
+		w.deletedIfReleased = map[object.Ref]bool{}
+		for _, gone := range []func(object.Ref) bool{anyObject, having(theirs)} {
+			if err := s.runByHand(ctx, theirs, gone, w.deletedIfReleased); err != nil {
+				return err
+			}
 		}
 	}
 	s.attribution.withoutUs = w
@@ -190,23 +193,39 @@ func (s *simulation) runWithoutUs(ctx context.Context, theirs []*object.Object) 
 	return expectedEnds, other.ends(), err
 }
 
-// runByHand runs our requests as if each deployer that is not known to run were gone. It returns the objects
-// that are deleted then because of our requests.
-func (s *simulation) runByHand(ctx context.Context, theirs []*object.Object) (map[object.Ref]bool, error) {
+func anyObject(object.Ref) bool { return true }
+
+// having returns whether an object is one of a list.
+func having(list []*object.Object) func(object.Ref) bool {
+	set := map[object.Ref]bool{}
+	for _, o := range list {
+		set[o.Ref] = true
+	}
+	return func(ref object.Ref) bool { return set[ref] }
+}
+
+// runByHand runs our requests as if the deployers of some objects were gone, unless these are known to run.
+// It adds the objects that are deleted then because of our requests, or may be.
+func (s *simulation) runByHand(ctx context.Context, theirs []*object.Object, gone func(object.Ref) bool, ours map[object.Ref]bool) error {
 	part := s.attribution.impactMap().Part(slices.Concat(s.attribution.requested(), theirs)...)
-	other := newSimulation(part, s.seed, s.optionsWithoutRecord(), assumptions{byHand: true})
+	other := newSimulation(part, s.seed, s.optionsWithoutRecord(), assumptions{byHand: gone})
 	if err := other.run(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if err := other.runLaterFuture(ctx, other.judge.Outcomes()); err != nil {
-		return nil, err
+		return err
 	}
-	ours := map[object.Ref]bool{}
 	for _, tr := range other.tracks.All() {
-		gone := tr.Last == nil || tr.Last.BeingDeleted()
-		ours[tr.First.Ref] = gone && other.attribution.Follows(tr) && !other.attribution.endsSameWithoutUs(tr)
+		if deleted := tr.Last == nil || tr.Last.BeingDeleted(); deleted && other.attribution.Follows(tr) && !other.attribution.endsSameWithoutUs(tr) {
+			ours[tr.First.Ref] = true
+		}
 	}
-	return ours, nil
+	for _, out := range other.futures.last.All() {
+		if out.Result == report.Unknown && other.attribution.reaches(out.Track.First) {
+			ours[out.Track.First.Ref] = true
+		}
+	}
+	return nil
 }
 
 // mayBeUndeployed reports whether a deployer that is not known to run, and may yet, holds an object.

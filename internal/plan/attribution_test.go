@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -117,4 +118,50 @@ func planOf(t *testing.T, world string, o plan.Options) *plan.Result {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// TestEarlierDeletionsInAccount checks which parts of earlier deletions are in the account of a delete.
+func TestEarlierDeletionsInAccount(t *testing.T) {
+	for _, tt := range []struct{ name, world, unread, want string }{
+		{
+			name: "it waits for an object of the delete",
+			world: "v1 Namespace a\nv1 Pod a/p node=x phase=Running fin=x/y\nv1 Node x\n" +
+				"resource.k8s.io/v1 ResourceClaim a/d deleting grace=0 fin=resource.kubernetes.io/delete-protection reserved=[pods:p:p]",
+			want: "ResourceClaim d: Sure Deleted FinalizerRemoved, Blocked after x/y of p (Unknown) anyway\n" +
+				"Namespace a: Sure Deleted AtOnce, Blocked after x/y of p (Unknown)\nPod p: Sure Deleted AtOnce, Blocked after x/y of p (Unknown)",
+		},
+		{
+			name:  "nothing that is shown holds it",
+			world: "v1 ConfigMap n/a fin=x/y\nv1 ConfigMap m/other deleting grace=0",
+			want:  "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of a (Unknown)",
+		},
+		{
+			name: "Flux takes the role, and without Flux it goes with a namespace that kro deletes, or not",
+			world: "example.com/v1 Gadget a fin=kro.run/finalizer\nv1 Namespace n labels=[kro.run/instance-id=a]\n" +
+				"kustomize.toolkit.fluxcd.io/v1 Kustomization m/app deleting fin=finalizers.fluxcd.io inventory=[rbac.authorization.k8s.io/ClusterRole//r]\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole r owners=n labels=[kustomize.toolkit.fluxcd.io/name=app,kustomize.toolkit.fluxcd.io/namespace=m]",
+			unread: "Deployment",
+			want: "Gadget a: Sure Deleted AtOnce, Blocked after kro.run/finalizer of a (Unknown)\n" +
+				"ClusterRole r: Possible Deleted FinalizerRemoved, Kept after kro.run/finalizer of a (Unknown) after finalizers.fluxcd.io of app (Unknown)\n" +
+				"Namespace n: Unknown Deleted FinalizerRemoved, Kept after kro.run/finalizer of a (Unknown)",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			objects, err := scenario.ParseWorld(tt.world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut(tt.unread, reason.NotInDump), snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "a")), plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(tt.want, accountText(result.Plan)); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", tt.world, diff)
+			}
+		})
+	}
 }

@@ -62,16 +62,18 @@ func (f *finalizerControllers) withController(o *object.Object, r report.Release
 	return answer
 }
 
-// orGone returns the answer of a lookup, with every controller that is not known to run as gone. The
-// lookup may be nil.
-func (lookup ControllerOf) orGone(o *object.Object, finalizer string) (name string, state report.ControllerState) {
-	if lookup != nil {
-		name, state = lookup(o, finalizer)
+// orGone returns a lookup that has the controllers of some objects as gone, unless they are known to
+// run. The lookup may be nil.
+func (lookup ControllerOf) orGone(gone func(object.Ref) bool) ControllerOf {
+	return func(o *object.Object, finalizer string) (name string, state report.ControllerState) {
+		if lookup != nil {
+			name, state = lookup(o, finalizer)
+		}
+		if state != report.ControllerRuns && gone(o.Ref) {
+			state = report.ControllerGone
+		}
+		return name, state
 	}
-	if state != report.ControllerRuns {
-		state = report.ControllerGone
-	}
-	return name, state
 }
 
 // RemovedBy returns the controller that removes a finalizer from an object of a kind, and when it does

@@ -74,7 +74,7 @@ func TestOutcomes(t *testing.T) {
 			name: "what is being deleted and shares its uid is not known to stay until a finalizer is removed", whole: true,
 			world:   "apps/v1 ReplicaSet n/o10 uid=u10 rv=11 owners=u5!,u6\napps/v1 ReplicaSet n/o11 uid=u4 rv=12 deleting grace=0 fin=orphan\napps/v1 ReplicaSet n/o15 uid=u15 rv=16 owners=v1:ConfigMap:o4:u4\napps/v1 ReplicaSet n/o9 uid=u9 rv=10 owners=v1:ConfigMap:o1:u1!f,u0!f^\nexample.com/v1 Gadget o0 uid=u0 rv=1 deleting grace=0 fin=foregroundDeletion\nrbac.authorization.k8s.io/v1 ClusterRole o12 uid=u1 rv=13 owners=example.com/v1:gadget:o0:u0!^ fin=example.com/hold\nrbac.authorization.k8s.io/v1 ClusterRole o13 uid=u13 rv=14 owners=u0!^\nrbac.authorization.k8s.io/v1 ClusterRole o5 uid=u5 rv=6\nrbac.authorization.k8s.io/v1 ClusterRole o7 uid=u7 rv=8\nv1 ConfigMap m/o8 uid=u0 rv=9 owners=rbac.authorization.k8s.io/v1:clusterrole:o7:u7!^,u5,v1:ConfigMap:o4:u4!\nv1 ConfigMap n/o1 uid=u1 rv=2 owners=u0\nv1 ConfigMap n/o4 uid=u4 rv=5\nv1 ConfigMap n/o6 uid=u6 rv=7 owners=v1:ConfigMap:o1:u1,u0",
 			targets: "o7", policy: engine.ForegroundPolicy,
-			want: "Unknown SharedUID o11; Unknown SharedUID o12 (before); Unknown SharedUID o13 (before); Unknown SharedUID o15 (before); Unknown SharedUID o6 (before); Unknown DependentUnknown o7; Unknown SharedUID o9 (before)",
+			want: "Unknown SharedUID o0; Unknown SharedUID o11; Unknown SharedUID o12 (before); Unknown SharedUID o13 (before); Unknown SharedUID o15 (before); Unknown SharedUID o6 (before); Unknown DependentUnknown o7; Unknown SharedUID o9 (before)",
 		},
 		{
 			name:    "a reference to what may have stayed was dropped before its owner went",

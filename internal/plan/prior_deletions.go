@@ -156,19 +156,17 @@ func (a *priorDeletions) untouchedOutcomes(all *outcome.Outcomes) *outcome.Outco
 		return nil
 	}
 	list := &outcome.Outcomes{}
+	for _, o := range a.snap.Objects {
+		if key := a.tracks.Key(o); o.BeingDeleted() && a.tracks.At(key) == nil && all.At(key) == nil {
+			list.Set(key, a.judge.Waiting(&outcome.Track{First: o, Last: o}))
+		}
+	}
 	for key, tr := range a.tracks.All() {
 		if all.At(key) == nil && tr.Last != nil && tr.Last.BeingDeleted() {
 			out := a.judge.Waiting(tr)
 			list.Set(key, out)
 			if tr.Awaited {
 				a.recordWaits(out)
-			}
-		}
-	}
-	if len(a.tracks.Shared) > 0 { // the run has looked at only one of several objects with the same UID
-		for _, o := range a.snap.Objects {
-			if key := a.tracks.Key(o); o.BeingDeleted() && a.tracks.Shared[o.UID] && a.tracks.At(key) == nil && all.At(key) == nil {
-				list.Set(key, &outcome.Outcome{Track: &outcome.Track{First: o, Last: o}})
 			}
 		}
 	}

@@ -28,9 +28,9 @@ type assumptions struct {
 	memory *collectorMemory
 	// withheld holds the objects that are left alone because their outcomes are unknown.
 	withheld withheld
-	// byHand is true if every controller that is not known to run is gone: a person removes its finalizers,
-	// and it deletes nothing.
-	byHand bool
+	// byHand has the objects whose controllers are gone unless they are known to run: a person removes their
+	// finalizers, and nothing else is deleted with these. nil for none.
+	byHand func(object.Ref) bool
 }
 
 // simulation is one run of a seed.
@@ -114,8 +114,8 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		lookup := controllerLookup{o.Health, snap, s.judge, o.Outside}
 		s.finalizerControllers.lookup, s.finalizerControllers.pauseOf, s.finalizerControllers.unread = lookup.controllerOf, lookup.pauseOf, o.Health.ControllerUnread
 	}
-	if a.byHand {
-		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone
+	if a.byHand != nil {
+		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone(a.byHand)
 	}
 	s.attribution = attribution{snap: snap, health: o.Health, seed: seed, tracks: s.tracks, writes: s.writes}
 	if o.reachCache != nil && o.reachCache.part != nil {
