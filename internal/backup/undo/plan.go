@@ -244,10 +244,13 @@ func (p *planning) giveBack(i int) {
 	_, controlled := n.live.Controller()
 	var lost []object.OwnerReference
 	for _, ref := range n.owners {
-		switch owner, why := p.owner(i, ref); {
-		case n.live.RefersTo(ref.UID) && (why == "" && owner >= 0 || p.recreatedOwner(i, ref, why) != "" || p.isMadeBefore(ref.UID)):
+		owner, why := p.owner(i, ref)
+		again := why == "" && owner >= 0 || p.recreatedOwner(i, ref, why) != "" || p.isMadeBefore(ref.UID)
+		switch {
+		case n.live.RefersTo(ref.UID) && again:
 			lost = append(lost, ref)
-		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run did not change it
+		// What the run should have deleted has lost only references to what it did delete.
+		case !n.Changed && n.skip.Reason == reason.StillAlive && !again && (why == "" || len(p.byUID[ref.UID]) == 0):
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):
 		case controlled && ref.Controller == object.True:
 			n.step.Dropped = append(n.step.Dropped, Dropped{ref, reason.ControllerTaken})
