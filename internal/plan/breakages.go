@@ -51,6 +51,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	}
 	b.idle = b.idleServices()
 	b.references()
+	b.conventions()
 	b.claims()
 	b.webhooks()
 	b.apis()
@@ -327,6 +328,7 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 			add(user.Ref, one)
 		}
 	}
+	b.conventions()
 	b.claims()
 	b.webhooks()
 	b.apis()

@@ -105,7 +105,7 @@ func explainReferrers(w *writer, e *report.Explanation) {
 		switch {
 		case r.Optional:
 			label += ", optional"
-		case r.Certainty != report.Sure:
+		case r.Certainty == report.Undecided && !strings.HasPrefix(r.Field, "metadata."):
 			label = "by the name of " + s.text(r.Field)
 		}
 		texts = append(texts, text+" ("+label+")")
