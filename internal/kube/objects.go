@@ -369,15 +369,15 @@ func ContentOf(raw []byte) (Content, error) {
 }
 
 // Contents returns one line for each object, in their order: its uid with the hash of its content.
-// If the content is not read, the line has the resourceVersion instead: for a Secret, or without
-// permission. The error is that of the context.
+// If the content is not read, the line has the resourceVersion instead: for a Secret or ConfigMap, or
+// without permission. The error is that of the context.
 func (c *Client) Contents(ctx context.Context, objects []*object.Object) ([]string, error) {
 	names := make([]string, len(objects))
 	tasks := make([]func(), len(objects))
 	for i, o := range objects {
 		names[i] = fmt.Sprintf("version %s %s", o.UID, o.ResourceVersion)
 		tasks[i] = func() {
-			if o.Is(object.Secret) || ctx.Err() != nil {
+			if isData(o) || ctx.Err() != nil {
 				return
 			}
 			raw, now, err := c.Raw(ctx, o.Ref)
