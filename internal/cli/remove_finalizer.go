@@ -149,7 +149,7 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 		if r.targets.Namespaces.One != "" {
 			in = " -n " + r.targets.Namespaces.One
 		}
-		return command.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
+		return command.Errorf(c, "which finalizer? Give its full name; %s shows it", command.Connection(c).Command("kubectl gc explain "+strings.Join(args, " ")+in))
 	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
 		return command.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
 	case !r.source.Live() && r.writing.IsServerDryRun():

@@ -155,7 +155,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	path, err := u.bundle(args[0], id)
+	path, err := u.bundle(c, args[0], id)
 	if err != nil {
 		return err
 	}

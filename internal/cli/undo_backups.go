@@ -21,19 +21,21 @@ import (
 // latest is the argument for the newest backup of the cluster.
 const latest = "latest"
 
-// listThem is the end of errors about a missing backup.
-const listThem = "The backups there are: kubectl gc undo --list"
+// listThem returns the end of errors about a missing backup.
+func listThem(c *cobra.Command) string {
+	return "The backups there are: " + command.Connection(c).Command("kubectl gc undo --list")
+}
 
 // bundle returns the directory of the backup that an argument names: a path, a name in the backup
 // directory, or the newest backup of this cluster.
-func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
+func (u *undoing) bundle(c *cobra.Command, arg string, id kube.Identity) (string, error) {
 	isPath := strings.ContainsRune(arg, filepath.Separator)
 	if _, err := os.Stat(arg); isPath || arg != latest && err == nil {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return "", fmt.Errorf("no backup at %s\n%s", arg, listThem)
+			return "", fmt.Errorf("no backup at %s\n%s", arg, listThem(c))
 		case err == nil && !backup.Is(arg):
-			return "", fmt.Errorf("%s is not a backup\n%s", arg, listThem)
+			return "", fmt.Errorf("%s is not a backup\n%s", arg, listThem(c))
 		}
 		return arg, nil
 	}
@@ -67,9 +69,9 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 		}
 	}
 	if arg == latest {
-		return "", fmt.Errorf("no backup of this cluster in %s\n%s", dir, listThem)
+		return "", fmt.Errorf("no backup of this cluster in %s\n%s", dir, listThem(c))
 	}
-	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, command.DidYouMean(command.Nearest(arg, names)), listThem)
+	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, command.DidYouMean(command.Nearest(arg, names)), listThem(c))
 }
 
 // showList prints the existing backups. It needs no cluster.
@@ -118,7 +120,7 @@ func (u *undoing) removeBackup(c *cobra.Command, name string) error {
 	if name == latest {
 		return command.Errorf(c, "--remove wants the name of a backup, and not %s: another one may be that by now", latest)
 	}
-	path, err := u.bundle(name, kube.Identity{})
+	path, err := u.bundle(c, name, kube.Identity{})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -64,13 +65,13 @@ func TestLatestIsNeverAnEarlierOne(t *testing.T) {
 	}
 
 	u := undoing{backups: writing.BackupDir(dir)}
-	if path, err := u.bundle(latest, id); path != earlier.Path() || err != nil {
+	if path, err := u.bundle(&cobra.Command{}, latest, id); path != earlier.Path() || err != nil {
 		t.Errorf("beside one that was not finished: %q, %v", path, err)
 	}
 	if err := os.WriteFile(filepath.Join(newer, "manifest.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if path, err := u.bundle(latest, id); path != "" || err == nil || !strings.Contains(err.Error(), filepath.Base(newer)) {
+	if path, err := u.bundle(&cobra.Command{}, latest, id); path != "" || err == nil || !strings.Contains(err.Error(), filepath.Base(newer)) {
 		t.Errorf("beside one that is damaged: %q, %v", path, err)
 	}
 }

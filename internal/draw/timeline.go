@@ -49,15 +49,15 @@ type timeline struct {
 
 // WriteTimeline writes a page about losses: the deletes, with their objects and times. It needs no
 // script.
-func WriteTimeline(w io.Writer, d *report.Lost) error {
-	t := timelineOf(d)
+func WriteTimeline(w io.Writer, d *report.Lost, connection report.Connection) error {
+	t := timelineOf(d, connection)
 	t.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(timelineStyle))
 	t.Style = template.CSS(timelineStyle)
 	return timelineTemplate.Execute(w, t)
 }
 
-func timelineOf(d *report.Lost) *timeline {
-	words := render.NewLostPage(d)
+func timelineOf(d *report.Lost, connection report.Connection) *timeline {
+	words := render.NewLostPage(d, connection)
 	x := newAxis(d, words)
 	t := &timeline{
 		Title: words.Answer(), Source: sourceWords(d, words), More: words.More(), Parts: words.Parts(), Remedies: words.Remedies(),

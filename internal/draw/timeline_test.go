@@ -53,7 +53,7 @@ func lossAt(ref object.Ref, second int64, code string, by *object.Ref) report.Lo
 func written(t *testing.T, d *report.Lost) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteTimeline(&b, d); err != nil {
+	if err := WriteTimeline(&b, d, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

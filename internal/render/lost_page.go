@@ -11,13 +11,15 @@ import (
 
 // LostPage provides the texts of a page about losses. They equal those of the text output, but
 // without relative times, since a page may be read later.
-type LostPage struct{ losses *lossIndex }
+type LostPage struct {
+	losses *lossIndex
+	style  Style
+}
 
-// pageStyle is the style of a page.
-var pageStyle = Style{Wide: true, format: htmlText}
-
-// NewLostPage returns the texts for a document.
-func NewLostPage(document *report.Lost) *LostPage { return &LostPage{indexLosses(document)} }
+// NewLostPage returns the texts for a document, and commands for the cluster and user of a connection.
+func NewLostPage(document *report.Lost, connection report.Connection) *LostPage {
+	return &LostPage{indexLosses(document), Style{Wide: true, format: htmlText, Connection: connection}}
+}
 
 // LabelledText is a text with a label.
 type LabelledText struct{ Label, Text string }
@@ -28,11 +30,11 @@ func (p *LostPage) Answer() string {
 	found := p.losses.Summary
 	switch requests := requestsByImpact(p.losses); {
 	case found.Deleted+found.BeingDeleted+found.Orphaned == 0:
-		return nothingLost(pageStyle, p.losses)
+		return nothingLost(p.style, p.losses)
 	case len(requests) == 0:
-		return withoutRequestHeadline(pageStyle, p.losses) + ", and no request explains it."
+		return withoutRequestHeadline(p.style, p.losses) + ", and no request explains it."
 	default:
-		return requestHeadline(pageStyle, p.losses, requests[0])
+		return requestHeadline(p.style, p.losses, requests[0])
 	}
 }
 
@@ -40,7 +42,7 @@ func (p *LostPage) Answer() string {
 func (p *LostPage) Parts() []LabelledText {
 	var list []LabelledText
 	if requests := requestsByImpact(p.losses); len(requests) > 0 {
-		for _, x := range lossParts(pageStyle, p.losses, requests[0]) {
+		for _, x := range lossParts(p.style, p.losses, requests[0]) {
 			if len(x.items) > 0 {
 				list = append(list, LabelledText{x.label, strings.Join(x.items, "")})
 			}
@@ -60,21 +62,21 @@ func (p *LostPage) More() string {
 // Request returns the headline of a request, and possible other causes.
 func (p *LostPage) Request(r *report.LostRequest) (text, doubt string) {
 	if !r.Certain {
-		doubt = strings.TrimSpace(uncertaintyText(pageStyle, p.losses, r))
+		doubt = strings.TrimSpace(uncertaintyText(p.style, p.losses, r))
 	}
-	return requestHeadline(pageStyle, p.losses, r), doubt
+	return requestHeadline(p.style, p.losses, r), doubt
 }
 
 // Targets summarizes the targets of a request.
 func (p *LostPage) Targets(r *report.LostRequest) string {
-	return pageStyle.summarizeRefs(r.Objects, laneNameWidth)
+	return p.style.summarizeRefs(r.Objects, laneNameWidth)
 }
 
 // laneNameWidth is the width for the name of a lane.
 const laneNameWidth = 40
 
 // Cause returns the cause of a loss, with alternatives.
-func (p *LostPage) Cause(x *report.Loss) string { return lossWhy(pageStyle, x) }
+func (p *LostPage) Cause(x *report.Loss) string { return lossWhy(p.style, x) }
 
 // CauseWithoutNames is Cause without the names of other objects.
 func (p *LostPage) CauseWithoutNames(x *report.Loss) string {
@@ -84,25 +86,25 @@ func (p *LostPage) CauseWithoutNames(x *report.Loss) string {
 		c.By = nil
 		nameless.Or = append(nameless.Or, c)
 	}
-	return lossWhy(pageStyle, &nameless)
+	return lossWhy(p.style, &nameless)
 }
 
 // Kinds returns a count of objects of a kind.
 func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
-	return countOf(pageStyle, n, apiVersion, kind)
+	return countOf(p.style, n, apiVersion, kind)
 }
 
 // Objects returns a count of objects.
 func (p *LostPage) Objects(n int) string { return plural(n, "object") }
 
 // Name returns the short name of an object.
-func (p *LostPage) Name(r object.Ref) string { return pageStyle.name(r) }
+func (p *LostPage) Name(r object.Ref) string { return p.style.name(r) }
 
 // Text returns untrusted text, escaped.
-func (p *LostPage) Text(raw string) string { return pageStyle.text(raw) }
+func (p *LostPage) Text(raw string) string { return p.style.text(raw) }
 
 // Clock returns a moment as time of day, or as a revision.
-func (p *LostPage) Clock(m report.Moment) string { return clockText(pageStyle, p.losses, m) }
+func (p *LostPage) Clock(m report.Moment) string { return clockText(p.style, p.losses, m) }
 
 // Seconds returns a moment in seconds since 1970, if its time is known.
 func (p *LostPage) Seconds(m report.Moment) (seconds int64, known bool) {
@@ -116,13 +118,13 @@ func (p *LostPage) ClockAt(seconds int64) string {
 }
 
 // Notes returns the notes about the time span of the answer and its gaps.
-func (p *LostPage) Notes() []string { return lostNotes(pageStyle, p.losses) }
+func (p *LostPage) Notes() []string { return lostNotes(p.style, p.losses) }
 
 // Remedies returns commands with their effects.
 func (p *LostPage) Remedies() []LabelledText {
 	var list []LabelledText
 	for _, r := range p.losses.Remedies {
-		list = append(list, LabelledText{r.Command, remedyEffect(pageStyle, r)})
+		list = append(list, LabelledText{r.Command, remedyEffect(p.style, r)})
 	}
 	return list
 }

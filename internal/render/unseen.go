@@ -105,7 +105,7 @@ func (u missingInput) incompleteNotes(s Style, gaps []report.Gap) []string {
 func whyUnread(s Style, gaps []report.Gap) string {
 	forbidden := func(g report.Gap) bool { return strings.HasPrefix(g.Why, string(reason.Forbidden)+":") }
 	if slices.ContainsFunc(gaps, forbidden) {
-		return "; kubectl gc rbac prints the permissions."
+		return "; " + s.gc("rbac") + " prints the permissions."
 	}
 	for _, g := range gaps {
 		if _, why, found := strings.Cut(g.Why, ": "); found && !strings.HasPrefix(g.Why, string(reason.LeftOut)+":") {

@@ -87,6 +87,8 @@ func (c Connection) connect(v reflect.Value) {
 			case *Remedy:
 				x.Command = c.Command(x.Command)
 				return
+			case *Run:
+				x.Message = c.Text(x.Message)
 			case *Uninstall:
 				x.Command = c.Command(x.Command)
 			case *Finding:

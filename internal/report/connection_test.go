@@ -37,16 +37,17 @@ func TestConnect(t *testing.T) {
 	p := &Plan{Remedies: []Remedy{{Command: "kubectl d"}}, Seed: Seed{Uninstall: &Uninstall{Command: "helm e"}}}
 	d := &Diagnosis{Findings: []Finding{{Remedy: "`kubectl f`", Remedies: []Remedy{{Command: "kubectl g"}}}, {Remedy: "kubectl h", Remedies: []Remedy{{Command: "kubectl h"}}}}}
 	c := Connection{"--context=x"}
-	for _, document := range []any{u, p, d} {
+	r := &Run{Message: "nothing runs: `kubectl i` does it"}
+	for _, document := range []any{u, p, d, r} {
 		c.Connect(document)
 	}
 	got := []string{
 		u.Later.Then.Command, u.Older.Then.Command, u.Steps[0].Notes[0].Release.Command, p.Remedies[0].Command, p.Seed.Uninstall.Command,
-		d.Findings[0].Remedy, d.Findings[0].Remedies[0].Command, d.Findings[1].Remedy,
+		d.Findings[0].Remedy, d.Findings[0].Remedies[0].Command, d.Findings[1].Remedy, r.Message,
 	}
 	want := []string{
 		"kubectl a --context=x", "kubectl b --context=x", "kubectl c --context=x", "kubectl d --context=x", "helm e --kube-context=x",
-		"`kubectl f --context=x`", "kubectl g --context=x", "kubectl h --context=x",
+		"`kubectl f --context=x`", "kubectl g --context=x", "kubectl h --context=x", "nothing runs: `kubectl i --context=x` does it",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -83,7 +83,7 @@ func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Docum
 
 // Timeline returns the HTML format of a list of losses.
 func Timeline(d *report.Lost) Formats {
-	return Formats{"html": func(out io.Writer, _ render.Style) error { return draw.WriteTimeline(out, d) }}
+	return Formats{"html": func(out io.Writer, s render.Style) error { return draw.WriteTimeline(out, d, s.Connection) }}
 }
 
 // As binds a write function to its document.

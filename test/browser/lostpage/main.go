@@ -38,7 +38,7 @@ func run(args []string) error {
 	if args[1] == "json" {
 		return json.NewEncoder(os.Stdout).Encode(d)
 	}
-	return draw.WriteTimeline(os.Stdout, d)
+	return draw.WriteTimeline(os.Stdout, d, nil)
 }
 
 // story is an account that is being made up. Each second has a thousand revisions.
