@@ -18,7 +18,7 @@ export CGO_ENABLED := 0
 # everything a second time, which is why `make test` goes without.
 RACY := ./gctest ./hack/frozen ./internal/apisim/... ./internal/apply ./internal/backup ./internal/cli/... \
 	./internal/controller/... ./internal/deleters/... ./internal/engine/... \
-	./internal/past ./internal/kube/... ./internal/snapshot ./test/facade ./test/scenario
+	./internal/past ./internal/kube/... ./internal/snapshot ./internal/uses ./test/facade ./test/scenario
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 
 # These run programs: Chromium and npm, and ours as it is built. Where Chromium or npm is

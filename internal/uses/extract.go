@@ -12,6 +12,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
+// step is one key of a path. each is true if the value of the key is a list, of which each entry counts.
+type step struct {
+	key  string
+	each bool
+}
+
+func stepsOf(path string) (steps []step) {
+	for _, key := range strings.Split(path, ".") {
+		key, each := strings.CutSuffix(key, "[]")
+		steps = append(steps, step{key, each})
+	}
+	return steps
+}
+
 // The keys of a mapping that refers to an object, besides its name.
 const (
 	namespaceKey, kindKey, optionalKey = "namespace", "kind", "optional"
@@ -54,25 +68,29 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 	if len(rules) == 0 {
 		return nil
 	}
-	var o map[string]any
-	if json.Unmarshal(raw, &o) != nil {
+	values, ok := valuesAt(fieldTrees[kind], raw)
+	if !ok {
 		return nil
 	}
 	x := extraction{namespace: namespace}
-	given := make([]bool, len(rules)) // the rules with a value
-	for i, r := range rules {
-		for _, v := range valuesAt(o, r.path) {
-			given[i] = given[i] || v != ""
-			x.take(r, v, r.While != "" && !slices.Contains(valuesAt(o, r.while), any(r.whileValue)))
+	for _, v := range values {
+		r := rules[v.rule]
+		if v.condition {
+			continue
 		}
+		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
+		x.take(r, v.value, idle)
 	}
 	for i, r := range rules {
-		if r.Default != "" && !given[i] && slices.ContainsFunc(valuesAt(o, r.with), func(v any) bool { return v != "" }) {
+		of := func(condition bool) bool {
+			return slices.ContainsFunc(values, func(v fieldValue) bool { return v.rule == i && v.condition == condition && v.value != "" })
+		}
+		if r.Default != "" && of(true) && !of(false) {
 			x.take(r, r.Default, false)
 		}
 	}
 	if object.MayBeCustom(kind.Group) {
-		x.guessBeside(rules, guessOf(kind.Group, namespace, o))
+		x.guessBeside(rules, GuessOf(kind.Group, namespace, raw))
 	}
 	return x.list
 }

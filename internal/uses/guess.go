@@ -57,17 +57,14 @@ var guesses = []guessed{
 // So the pod templates in custom resources count, too. Without a namespace of its own a reference is to the
 // namespace of the object, or of homes. It is a guess: only the project knows.
 func GuessOf(group, namespace string, raw []byte) []Reference {
-	var o map[string]any
+	var o struct {
+		Spec map[string]any `json:"spec"`
+	}
 	if json.Unmarshal(raw, &o) != nil {
 		return nil
 	}
-	return guessOf(group, namespace, o)
-}
-
-// guessOf is GuessOf for a decoded object.
-func guessOf(group, namespace string, o map[string]any) []Reference {
 	x := extraction{namespace: cmp.Or(namespace, homes[group])}
-	x.guess("spec", o["spec"])
+	x.guess("spec", o.Spec)
 	return x.list
 }
 

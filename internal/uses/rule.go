@@ -61,9 +61,7 @@ type Rule struct {
 	When   report.BreakageTime
 	Effect string
 
-	// path, while and with are the steps of Path, While and With. whileValue is the value in While.
-	path, while, with []step
-	whileValue        string
+	whileValue string
 }
 
 // Reference is what a field of an object refers to.
@@ -168,10 +166,20 @@ func init() {
 	for _, r := range slices.Concat(workloadRules(), coreRules, customRules()) {
 		if byUser[r.User.GroupKind] == nil {
 			kinds = append(kinds, r.User)
+			fieldTrees[r.User.GroupKind] = &fieldTree{}
 		}
-		var path string
-		path, r.whileValue, _ = strings.Cut(r.While, "=")
-		r.path, r.while, r.with = stepsOf(r.Path), stepsOf(path), stepsOf(r.With)
+		tree, index := fieldTrees[r.User.GroupKind], len(byUser[r.User.GroupKind])
+		f := tree.at(stepsOf(r.Path))
+		f.rules = append(f.rules, index)
+		if path, value, ok := strings.Cut(r.While, "="); ok {
+			r.whileValue = value
+			f := tree.at(stepsOf(path))
+			f.conditions = append(f.conditions, index)
+		}
+		if r.With != "" {
+			f := tree.at(stepsOf(r.With))
+			f.conditions = append(f.conditions, index)
+		}
 		byUser[r.User.GroupKind] = append(byUser[r.User.GroupKind], &r)
 	}
 	for kind, rules := range byUser {

@@ -140,6 +140,9 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: twice", id)
 			}
 			seen[id] = true
+			if f := fieldTrees[k.GroupKind].at(stepsOf(r.Path)); f.below != nil || f.entries != nil {
+				t.Errorf("%s: fields below are read by another rule", id)
+			}
 			if r.Label == "" || !slices.Contains(report.BreakageTimes(), r.When) || r.Effect == "" && r.When != report.BreaksNever {
 				t.Errorf("%s: incomplete", id)
 			}

@@ -81,6 +81,7 @@ var libraries = map[string][]string{
 	"kube":       {"github.com/go-json-experiment/json", "k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"backup":     {"github.com/go-json-experiment/json"},
 	"past":       {"github.com/go-json-experiment/json"},
+	"uses":       {"github.com/go-json-experiment/json"},
 	"policy":     {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},
 	"deleters":   {"golang.org/x/sync", "k8s.io/client-go/rest"},
