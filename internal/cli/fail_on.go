@@ -76,7 +76,7 @@ func (f *failOn) match(p *report.Plan) []string {
 	contested := 0
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if e.AlreadyHappening {
+		if p.IsUnrelated(e) {
 			continue
 		}
 		counts[e.Outcome]++

@@ -91,7 +91,7 @@ func affects(p *report.Plan, e *report.Effect) bool {
 	if e.Object.IsEvent() && e.Outcome == report.Deleted && !slices.Contains(p.Seed.Targets, e.Object) {
 		return false
 	}
-	return !e.AlreadyHappening || p.Seed.Verb == "collect"
+	return !p.IsUnrelated(e)
 }
 
 // OfExplanation draws an object with all its owners, its dependents, and what it waits for. The

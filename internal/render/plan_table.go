@@ -53,7 +53,7 @@ func (w *writer) allEffects(p *report.Plan, caused, before []report.Effect) {
 func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	anyway := 0
 	for i := range p.Effects {
-		if isUnrelated(p, &p.Effects[i]) {
+		if p.IsUnrelated(&p.Effects[i]) {
 			anyway++
 		}
 	}
@@ -62,7 +62,7 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	}
 	caused, before = make([]report.Effect, 0, len(p.Effects)-anyway), make([]report.Effect, 0, anyway)
 	for i := range p.Effects {
-		if e := &p.Effects[i]; isUnrelated(p, e) {
+		if e := &p.Effects[i]; p.IsUnrelated(e) {
 			before = append(before, *e)
 		} else {
 			caused = append(caused, *e)
@@ -71,10 +71,6 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	slices.SortStableFunc(caused, compareOutcomes)
 	slices.SortStableFunc(before, compareOutcomes)
 	return caused, before
-}
-
-func isUnrelated(p *report.Plan, e *report.Effect) bool {
-	return e.AlreadyHappening && p.Seed.Verb != "collect"
 }
 
 func compareOutcomes(a, b report.Effect) int {

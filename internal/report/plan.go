@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -358,6 +360,15 @@ type Unlisted struct {
 // IsDoubt reports whether the controller is not known to exist.
 func (u *Unlisted) IsDoubt() bool {
 	return u.Reason == string(reason.FinalizerUnknown) || u.Reason == string(reason.ControllerUnread)
+}
+
+// IsUnrelated reports whether an effect belongs to what happens anyway, and not to the request. The volume of a
+// PVC that the request deletes belongs to the request, also if that PVC was garbage: its data is lost now.
+func (p *Plan) IsUnrelated(e *Effect) bool {
+	if !e.AlreadyHappening || p.Seed.Verb == "collect" {
+		return false
+	}
+	return e.Reason != string(reason.VolumeReclaimed) || !slices.ContainsFunc(e.Because, func(r object.Ref) bool { return slices.Contains(p.Seed.Targets, r) })
 }
 
 // Exploration says which other runs of the same request were simulated: under other schedules, and
