@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,13 +105,23 @@ func FieldsOf(values ...any) *Fields {
 	return &Fields{k}
 }
 
+var keysOf = regexp.MustCompile(`\['([^']+)'\]|([^.\[]+(?:\[\])?)`)
+
+// KeysOf returns the keys of a path. One with dots is in brackets: metadata.annotations['example.com/secret']
+func KeysOf(path string) (keys []string) {
+	for _, m := range keysOf.FindAllStringSubmatch(path, -1) {
+		keys = append(keys, m[1]+m[2])
+	}
+	return keys
+}
+
 // FieldsAt returns the fields at these paths. In a path, [] after a key stands for each entry of a list,
 // and a * at the end for everything below: spec.tls[].secretName, spec.selector.*
 func FieldsAt(paths ...string) *Fields {
 	all := &keep{loose: true}
 	for _, path := range paths {
 		k := keepValue
-		keys := strings.Split(path, ".")
+		keys := KeysOf(path)
 		for i := len(keys) - 1; i >= 0; i-- {
 			key, each := strings.CutSuffix(keys[i], "[]")
 			if key == "*" {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -19,7 +20,7 @@ type step struct {
 }
 
 func stepsOf(path string) (steps []step) {
-	for _, key := range strings.Split(path, ".") {
+	for _, key := range manifest.KeysOf(path) {
 		key, each := strings.CutSuffix(key, "[]")
 		steps = append(steps, step{key, each})
 	}
@@ -54,8 +55,10 @@ func (r *Rule) paths() []string {
 	if path, _, ok := strings.Cut(r.While, "="); ok {
 		paths = append(paths, path)
 	}
-	if r.With != "" {
-		paths = append(paths, r.With)
+	for _, path := range []string{r.With, r.In} {
+		if path != "" {
+			paths = append(paths, path)
+		}
 	}
 	return paths
 }
@@ -78,15 +81,19 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 		if v.condition {
 			continue
 		}
+		in := ""
+		if i := slices.IndexFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule }); r.In != "" && i >= 0 {
+			in, _ = values[i].value.(string)
+		}
 		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
-		x.take(r, v.value, idle)
+		x.take(r, v.value, in, idle)
 	}
 	for i, r := range rules {
 		of := func(condition bool) bool {
 			return slices.ContainsFunc(values, func(v fieldValue) bool { return v.rule == i && v.condition == condition && v.value != "" })
 		}
 		if r.Default != "" && of(true) && !of(false) {
-			x.take(r, r.Default, false)
+			x.take(r, r.Default, "", false)
 		}
 	}
 	if object.MayBeCustom(kind.Group) {
@@ -120,8 +127,8 @@ func (x *extraction) add(r Reference) {
 	x.list = append(x.list, r)
 }
 
-// take adds the reference of a value.
-func (x *extraction) take(r *Rule, v any, idle bool) {
+// take adds the reference of a value. in is the value of In.
+func (x *extraction) take(r *Rule, v any, in string, idle bool) {
 	ref := Reference{Field: r.Path, Group: r.To.Group, Kind: r.To.Kind, Idle: idle}
 	if r.Selects {
 		text, ok := selectorOf(v)
@@ -145,6 +152,13 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 		}
 		return
 	}
+	if r.Several != nil {
+		value, _ := v.(string)
+		for _, ref.Name = range r.Several(x.namespace, value) {
+			x.addNamed(r, ref, "")
+		}
+		return
+	}
 	namespace := ""
 	if r.Name == "" {
 		ref.Name, _ = v.(string)
@@ -157,6 +171,16 @@ func (x *extraction) take(r *Rule, v any, idle bool) {
 			return
 		}
 	}
+	if r.In != "" {
+		if namespace = in; in == "" || strings.Contains(ref.Name+in, "${") {
+			return // a template stands for another Secret with each claim
+		}
+	}
+	x.addNamed(r, ref, namespace)
+}
+
+// addNamed adds a reference to the name that it has, in a namespace. An empty one is that of the user.
+func (x *extraction) addNamed(r *Rule, ref Reference, namespace string) {
 	if ref.Name == "" && r.SelectsAll {
 		ref.Selector = new(string)
 	} else if ref.Name == "" || ref.Name == r.Reserved {

@@ -1,8 +1,9 @@
 // Package uses knows which fields of which kinds refer to other objects, and what happens to an object
 // that stays when the other one is deleted. Owner references are not among them.
 //
-// The rules are one table: table.go for Kubernetes, table_custom.go for other projects, and for kinds of
-// unknown projects a rule by the names of fields (guess.go).
+// The rules are one table: table.go for Kubernetes, table_custom.go for other projects, table_keys.go for
+// annotations and parameters of both, and for kinds of unknown projects a rule by the names of fields
+// (guess.go).
 package uses
 
 import (
@@ -20,7 +21,8 @@ import (
 type Rule struct {
 	// User is the kind with the field.
 	User object.Kind
-	// Path is the field. [] stands for each entry of a list: spec.tls[].secretName.
+	// Path is the field. [] stands for each entry of a list: spec.tls[].secretName. A key with dots is in
+	// brackets: metadata.annotations['example.com/secret'].
 	Path string
 	// Name is the key of the name, if the value is a mapping. Empty if the value is the name.
 	Name string
@@ -33,6 +35,13 @@ type Rule struct {
 	// Names are the names for which a value stands, of which one is needed; those of "" for any other value.
 	// nil if the value is the name.
 	Names map[string][]string
+	// Several returns the names in a value, each as NAME or NAMESPACE/NAME. own is the namespace of the user. nil
+	// if the value is one name.
+	Several func(own, value string) []string
+	// In is the field with the namespace of the target. Empty if it is that of the user, or in the value.
+	In string
+	// Elsewhere is true if the name may be NAMESPACE/NAME.
+	Elsewhere bool
 	// Selects is true if the value is a label selector, or a mapping of labels, for objects of To in the
 	// namespace of the user.
 	Selects bool
@@ -97,7 +106,7 @@ func (r *Reference) Rule(user schema.GroupKind) *Rule {
 
 // Anywhere reports whether the field may name an object of another namespace than that of its user.
 func (r *Rule) Anywhere() bool {
-	return r.Host || r.User.Group == gatewayAPI || r.User.Group == istio || strings.HasSuffix(r.To.Group, ".toolkit.fluxcd.io") || !r.User.Namespaced
+	return r.Host || r.Elsewhere || r.User.Group == gatewayAPI || r.User.Group == istio || strings.HasSuffix(r.To.Group, ".toolkit.fluxcd.io") || !r.User.Namespaced
 }
 
 // Guessed reports whether no project documents the reference: only the name of the field says so.
@@ -163,7 +172,7 @@ var (
 )
 
 func init() {
-	for _, r := range slices.Concat(workloadRules(), coreRules, customRules()) {
+	for _, r := range slices.Concat(workloadRules(), coreRules, customRules(), annotationRules()) {
 		if byUser[r.User.GroupKind] == nil {
 			kinds = append(kinds, r.User)
 			fieldTrees[r.User.GroupKind] = &fieldTree{}
@@ -176,9 +185,11 @@ func init() {
 			f := tree.at(stepsOf(path))
 			f.conditions = append(f.conditions, index)
 		}
-		if r.With != "" {
-			f := tree.at(stepsOf(r.With))
-			f.conditions = append(f.conditions, index)
+		for _, path := range []string{r.With, r.In} {
+			if path != "" {
+				f := tree.at(stepsOf(path))
+				f.conditions = append(f.conditions, index)
+			}
 		}
 		byUser[r.User.GroupKind] = append(byUser[r.User.GroupKind], &r)
 	}

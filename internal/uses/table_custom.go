@@ -107,6 +107,7 @@ var (
 		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 		appProject, workflowTemplate, clusterWorkflow, traefikMiddleware, traefikService, httpProxy, backupLocation, clusterQueue, resourceFlavor, addressPool, ec2NodeClass, broker,
+		kongPlugin, managedCertificate, networkAttachment,
 	})
 )
 
@@ -257,6 +258,7 @@ var runRules = []Rule{
 	{User: virtualMachine, Path: "spec.template.spec.volumes[].secret", Name: "secretName", To: secret, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
 	{User: virtualMachine, Path: "spec.template.spec.volumes[].configMap", Name: "name", To: configMap, Label: "volume", When: report.BreaksNextStart, Effect: newMachine},
 	{User: virtualMachine, Path: "spec.template.spec.volumes[].cloudInitNoCloud.secretRef", Name: "name", To: secret, Label: "cloudInit", When: report.BreaksNextStart, Effect: newMachine},
+	{User: virtualMachine, Path: "spec.template.spec.networks[].multus.networkName", To: networkAttachment, Elsewhere: true, Label: "networks", When: report.BreaksNextStart, Effect: newMachine},
 	{User: localQueue, Path: "spec.clusterQueue", To: clusterQueue, Label: "clusterQueue", Effect: "its workloads wait"},
 	{User: clusterQueue, Path: "spec.resourceGroups[].flavors[]", Name: "name", To: resourceFlavor, Label: "flavors", Effect: "it admits no workloads"},
 }

@@ -111,6 +111,27 @@ func TestOf(t *testing.T) {
 		"a grant": {ReferenceGrant.GroupKind, `{"spec":{"from":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","namespace":"web"}],"to":[{"group":"","kind":"Service"},{"group":"","kind":"Secret","name":"tls"}]}}`, []string{
 			"spec.from[] HTTPRoute.gateway.networking.k8s.io web/ {}", "spec.to[] Service shop/ {}", "spec.to[] Secret shop/tls",
 		}},
+		"annotations": {ingress.GroupKind, `{"metadata":{"annotations":{"nginx.ingress.kubernetes.io/auth-secret":"auth/basic","nginx.ingress.kubernetes.io/auth-tls-secret":"ca","cert-manager.io/cluster-issuer":"le",` +
+			`"traefik.ingress.kubernetes.io/router.middlewares":"shop-strip@kubernetescrd, infra-limit@kubernetescrd, file@file","konghq.com/plugins":"limit, cors"}}}`, []string{
+			"metadata.annotations['nginx.ingress.kubernetes.io/auth-secret'] Secret auth/basic",
+			"metadata.annotations['nginx.ingress.kubernetes.io/auth-tls-secret'] Secret shop/ca",
+			"metadata.annotations['traefik.ingress.kubernetes.io/router.middlewares'] Middleware.traefik.io shop/strip",
+			"metadata.annotations['cert-manager.io/cluster-issuer'] ClusterIssuer.cert-manager.io /le",
+			"metadata.annotations['konghq.com/plugins'] KongPlugin.configuration.konghq.com shop/limit",
+			"metadata.annotations['konghq.com/plugins'] KongPlugin.configuration.konghq.com shop/cors",
+		}},
+		"networks": {object.Deployment.GroupKind, `{"spec":{"template":{"metadata":{"annotations":{"k8s.v1.cni.cncf.io/networks":"macvlan,infra/sriov@eth1"}}}}}`, []string{
+			"spec.template.metadata.annotations['k8s.v1.cni.cncf.io/networks'] NetworkAttachmentDefinition.k8s.cni.cncf.io shop/macvlan",
+			"spec.template.metadata.annotations['k8s.v1.cni.cncf.io/networks'] NetworkAttachmentDefinition.k8s.cni.cncf.io infra/sriov",
+		}},
+		"networks in JSON": {object.Pod.GroupKind, `{"metadata":{"annotations":{"k8s.v1.cni.cncf.io/networks":"[{\"name\":\"macvlan\"},{\"name\":\"sriov\",\"namespace\":\"infra\"}]"}}}`, []string{
+			"metadata.annotations['k8s.v1.cni.cncf.io/networks'] NetworkAttachmentDefinition.k8s.cni.cncf.io shop/macvlan",
+			"metadata.annotations['k8s.v1.cni.cncf.io/networks'] NetworkAttachmentDefinition.k8s.cni.cncf.io infra/sriov",
+		}},
+		"secrets of a class": {object.StorageClass.GroupKind, `{"parameters":{"csi.storage.k8s.io/provisioner-secret-name":"ceph","csi.storage.k8s.io/provisioner-secret-namespace":"rook",` +
+			`"csi.storage.k8s.io/node-stage-secret-name":"${pvc.name}","csi.storage.k8s.io/node-stage-secret-namespace":"${pvc.namespace}","csi.storage.k8s.io/node-publish-secret-name":"no-namespace"}}`, []string{
+			"parameters['csi.storage.k8s.io/provisioner-secret-name'] Secret rook/ceph",
+		}},
 		"other types":     {object.Pod.GroupKind, `{"spec":{"containers":{"envFrom":3},"volumes":[1,{"secret":"s"},{"secret":{"secretName":null}}],"serviceAccountName":{}}}`, nil},
 		"no object":       {object.Pod.GroupKind, `[1]`, nil},
 		"an unknown kind": {schema.GroupKind{Kind: "Secret"}, `{"data":{"a":"b"}}`, nil},

@@ -15,7 +15,8 @@ import (
 type fieldTree struct {
 	below   map[string]*fieldTree
 	entries *fieldTree
-	// rules are the indexes of the rules with this field, conditions of those with it in While.
+	// rules are the indexes of the rules with this field, conditions of those with it in
+	// While, With or In.
 	rules, conditions []int
 }
 
