@@ -49,6 +49,10 @@ var conventions = []Convention{
 	// Source: argo-cd.readthedocs.io/en/stable/operator-manual/declarative-setup: Repositories, Clusters.
 	{To: secret, Label: argoLabel, Values: []string{"cluster"}, User: object.ArgoApplication, When: report.BreaksNextReconcile, Effect: "it can't be synced if it is for that cluster"},
 	{To: secret, Label: argoLabel, Values: []string{"repository", "repo-creds"}, User: object.ArgoApplication, When: report.BreaksNextReconcile, Effect: "it can't be synced if it is from that repository"},
+	// Source: kubernetes.io/docs/tasks/administer-cluster/dns-custom-nameservers: the kubelet's --cluster-dns is its IP.
+	{To: service, Namespace: system, Name: "kube-dns", When: report.BreaksNow, Effect: "pods resolve no names, unless their nodes have another server"},
+	// Source: docs.openshift.com, DNS Operator: the address of the Service dns-default.
+	{To: service, Namespace: "openshift-dns", Name: "dns-default", When: report.BreaksNow, Effect: "pods resolve no names"},
 	// Source: docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html.
 	{To: configMap, Namespace: system, Name: "aws-auth", User: object.Node, When: report.BreaksNow, Effect: "it loses access to the API server, unless an access entry allows it"},
 	// Upstream: cmd/kubeadm/app/util/config/cluster.go getInitConfigurationFromCluster.

@@ -41,7 +41,7 @@ var groupKeys = []string{"apiVersion", "apiGroup", "group"}
 func (r *Rule) paths() []string {
 	paths := []string{r.Path}
 	switch {
-	case r.Selects:
+	case r.Selects, r.Several != nil:
 		paths[0] += ".*"
 	case r.Name != "":
 		paths = []string{r.Path + "." + r.Name, r.Path + "." + optionalKey, r.Path + "." + namespaceKey}
@@ -153,8 +153,7 @@ func (x *extraction) take(r *Rule, v any, in string, idle bool) {
 		return
 	}
 	if r.Several != nil {
-		value, _ := v.(string)
-		for _, ref.Name = range r.Several(x.namespace, value) {
+		for _, ref.Name = range r.Several(x.namespace, v) {
 			x.addNamed(r, ref, "")
 		}
 		return

@@ -37,7 +37,9 @@ type Rule struct {
 	Names map[string][]string
 	// Several returns the names in a value, each as NAME or NAMESPACE/NAME. own is the namespace of the user. nil
 	// if the value is one name.
-	Several func(own, value string) []string
+	Several func(own string, value any) []string
+	// Inexact is true if the value may mean something else than the object of that name.
+	Inexact bool
 	// In is the field with the namespace of the target. Empty if it is that of the user, or in the value.
 	In string
 	// Elsewhere is true if the name may be NAMESPACE/NAME.

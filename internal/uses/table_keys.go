@@ -15,9 +15,12 @@ var (
 	networkAttachment  = kindOf("k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions", true)
 )
 
+const hostname = "kubernetes.io/hostname"
+
 func annotation(key string) string { return "metadata.annotations['" + key + "']" }
 
-// annotationRules returns the rules for annotations, and for parameters of storage classes, whose keys have dots.
+// annotationRules returns the rules for annotations, labels of nodes, and parameters of storage classes, whose keys
+// have dots.
 //
 // Source: kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations: auth-secret, auth-tls-secret,
 // proxy-ssl-secret, default-backend.
@@ -26,6 +29,7 @@ func annotation(key string) string { return "metadata.annotations['" + key + "']
 // Source: developer.konghq.com/kubernetes-ingress-controller/reference/annotations: konghq.com/plugins.
 // Source: cloud.google.com/kubernetes-engine/docs/how-to/managed-certs.
 // Source: kubernetes-csi.github.io/docs/secrets-and-credentials.html.
+// Source: kubernetes.io/docs/concepts/storage/persistent-volumes: Node Affinity.
 func annotationRules() []Rule {
 	const nginx = "nginx.ingress.kubernetes.io/"
 	list := []Rule{
@@ -43,11 +47,11 @@ func annotationRules() []Rule {
 		list = append(
 			list,
 			Rule{User: k, Path: annotation("cert-manager.io/cluster-issuer"), To: clusterIssuer, Label: "cluster-issuer", Effect: "its certificate is not renewed"},
-			Rule{User: k, Path: annotation("cert-manager.io/issuer"), To: issuer, Label: "issuer", Effect: "its certificate is not renewed"},
+			Rule{User: k, Path: annotation("cert-manager.io/issuer"), To: issuer, Inexact: true, Label: "issuer", Effect: "its certificate is not renewed"},
 		)
 	}
 	for _, k := range []object.Kind{ingress, service} {
-		list = append(list, Rule{User: k, Path: annotation("konghq.com/plugins"), To: kongPlugin, Several: commaNames, Label: "plugins", Effect: "the plugin is not applied"})
+		list = append(list, Rule{User: k, Path: annotation("konghq.com/plugins"), To: kongPlugin, Inexact: true, Several: commaNames, Label: "plugins", Effect: "the plugin is not applied"})
 	}
 	for _, s := range classSecrets {
 		parameter := "parameters['csi.storage.k8s.io/" + s.name
@@ -56,6 +60,10 @@ func annotationRules() []Rule {
 	for i := range list {
 		list[i].When = report.BreaksNextReconcile
 	}
+	list = append(list, Rule{
+		User: object.PV, Path: "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]", To: object.Node, Several: onlyHost, Inexact: true,
+		Label: "nodeAffinity", When: report.BreaksNextStart, Effect: "it can be mounted on no other node",
+	})
 	return append(list, templateAnnotationRules()...)
 }
 
@@ -83,13 +91,17 @@ func templateAnnotationRules() []Rule {
 			Rule{User: t.kind, Path: path + annotation("k8s.v1.cni.cncf.io/networks"), To: networkAttachment, Elsewhere: true, Several: networkNames, Label: "networks", When: report.BreaksNextStart, Effect: newPodsWait},
 			Rule{User: t.kind, Path: path + annotation("vault.hashicorp.com/tls-secret"), To: secret, Label: "tls-secret", When: report.BreaksNextStart, Effect: newPodsWait},
 		)
+		if t.kind.GroupKind != object.Pod.GroupKind {
+			list = append(list, Rule{User: t.kind, Path: t.path + "nodeSelector['" + hostname + "']", To: object.Node, Inexact: true, Label: "nodeSelector", When: report.BreaksNextStart, Effect: "its pods start on no other node"})
+		}
 	}
 	return list
 }
 
 // commaNames returns the names of a list with commas.
-func commaNames(_, value string) (names []string) {
-	for name := range strings.SplitSeq(value, ",") {
+func commaNames(_ string, value any) (names []string) {
+	list, _ := value.(string)
+	for name := range strings.SplitSeq(list, ",") {
 		names = append(names, strings.TrimSpace(name))
 	}
 	return names
@@ -97,7 +109,7 @@ func commaNames(_, value string) (names []string) {
 
 // traefikNames returns the objects of a list such as shop-strip@kubernetescrd. Namespace and name are joined with a
 // hyphen, which both may have: only those in the namespace of the user are certain.
-func traefikNames(own, value string) (names []string) {
+func traefikNames(own string, value any) (names []string) {
 	for _, name := range commaNames(own, value) {
 		if joined, ok := strings.CutSuffix(name, "@kubernetescrd"); ok {
 			if name, ok = strings.CutPrefix(joined, own+"-"); ok {
@@ -109,10 +121,10 @@ func traefikNames(own, value string) (names []string) {
 }
 
 // networkNames returns the networks of a list such as macvlan,infra/sriov@eth1, or of one in JSON.
-func networkNames(own, value string) (names []string) {
-	if strings.HasPrefix(strings.TrimSpace(value), "[") {
+func networkNames(own string, value any) (names []string) {
+	if text, _ := value.(string); strings.HasPrefix(strings.TrimSpace(text), "[") {
 		var list []struct{ Namespace, Name string }
-		if json.Unmarshal([]byte(value), &list) != nil {
+		if json.Unmarshal([]byte(text), &list) != nil {
 			return nil
 		}
 		for _, n := range list {
@@ -125,4 +137,15 @@ func networkNames(own, value string) (names []string) {
 		names = append(names, name)
 	}
 	return names
+}
+
+// onlyHost returns the node of an expression that allows one hostname. It is that of the node of that name,
+// unless the kubelet was told otherwise.
+func onlyHost(_ string, value any) []string {
+	m, _ := value.(map[string]any)
+	if list, _ := m["values"].([]any); m["key"] == hostname && m["operator"] == "In" && len(list) == 1 {
+		name, _ := list[0].(string)
+		return []string{name}
+	}
+	return nil
 }

@@ -132,6 +132,9 @@ func TestOf(t *testing.T) {
 			`"csi.storage.k8s.io/node-stage-secret-name":"${pvc.name}","csi.storage.k8s.io/node-stage-secret-namespace":"${pvc.namespace}","csi.storage.k8s.io/node-publish-secret-name":"no-namespace"}}`, []string{
 			"parameters['csi.storage.k8s.io/provisioner-secret-name'] Secret rook/ceph",
 		}},
+		"a local volume": {object.PV.GroupKind, `{"spec":{"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"In","values":["n1"]},{"key":"kubernetes.io/hostname","operator":"In","values":["n1","n2"]},{"key":"zone","operator":"In","values":["a"]}]}]}}}}`, []string{
+			"spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[] Node /n1",
+		}},
 		"other types":     {object.Pod.GroupKind, `{"spec":{"containers":{"envFrom":3},"volumes":[1,{"secret":"s"},{"secret":{"secretName":null}}],"serviceAccountName":{}}}`, nil},
 		"no object":       {object.Pod.GroupKind, `[1]`, nil},
 		"an unknown kind": {schema.GroupKind{Kind: "Secret"}, `{"data":{"a":"b"}}`, nil},
