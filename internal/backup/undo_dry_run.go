@@ -95,7 +95,7 @@ func (t *dryRunner) tryStep(ctx context.Context, s *undo.Step, late bool) (untri
 func (t *dryRunner) create(ctx context.Context, s *undo.Step) error {
 	body, err := bodyOf(s, &t.mapping)
 	if err == nil {
-		_, err = t.client.Create(ctx, s.Object, body, true)
+		_, _, err = t.client.Create(ctx, s.Object, body, true)
 	}
 	if err != nil && s.DropAddresses(refusedFields(err)) {
 		return t.create(ctx, s)

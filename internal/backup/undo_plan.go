@@ -336,7 +336,9 @@ func count(out *report.Undo) {
 		sum.Dropped += len(s.Dropped)
 		switch s.State {
 		case report.StepMade:
-			sum.Made++
+			if sum.Made++; len(s.Differences) > 0 {
+				sum.Changed++
+			}
 		case report.StepRestored:
 			sum.Restored++
 		case report.StepTaken, report.StepRefused, report.StepContended:

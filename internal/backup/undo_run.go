@@ -172,9 +172,10 @@ func (r *undoRun) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	}
 	instead := ""
 	result, err := r.sendJournalled(Intent{Object: s.Object, Verb: http.MethodPost, Body: journalBody(s, body)}, func() (string, error) {
-		made, err := r.client.Create(ctx, s.Object, body, false)
+		answer, made, err := r.client.Create(ctx, s.Object, body, false)
 		if err == nil {
 			out.UID = made.UID
+			out.Differences = r.values.differences(s.Object, s.ChangedBy(answer))
 			r.wrote[s.Object] = made
 			r.mapping.Made(s, made.UID)
 			return madeAs + string(made.UID), nil

@@ -246,24 +246,23 @@ func (c *Client) PatchRaw(ctx context.Context, ref object.Ref, subresource strin
 	return c.writeTo(ctx, http.MethodPatch, ref, subresource, string(form), body, dry)
 }
 
-// Create creates the object ref from JSON. It returns the object as stored.
+// Create creates the object ref from JSON. It returns the object as stored, as bytes and decoded.
 // apierrors.IsAlreadyExists holds for the error if it exists already. With dry the server does not
 // store it.
-func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bool) (*object.Object, error) {
+func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bool) ([]byte, *object.Object, error) {
 	at, err := c.locate(ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
 	a, err := c.send(ctx, request{
-		verb: http.MethodPost, path: at.path(), query: dryRun(dry), accept: acceptMetadata,
+		verb: http.MethodPost, path: at.path(), query: dryRun(dry), accept: jsonType,
 		body: body, content: jsonType, about: about,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer func() { _ = a.body.Close() }()
-	return readMetadata(a, at.Resource, about)
+	return rawObject(a, at.Resource, about)
 }
 
 func dryRun(dry bool) url.Values {

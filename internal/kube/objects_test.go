@@ -350,13 +350,14 @@ func TestRaw(t *testing.T) {
 // TestCreate: the created object is the one that the server returns, and nothing is overwritten.
 func TestCreate(t *testing.T) {
 	s, c := ready(t)
-	s.on(shopConfigMaps, one(named("settings"), "13"))
-	o, err := c.Create(context.Background(), settings, []byte("{}"), true)
-	if err != nil || o.UID != "uid-settings" {
-		t.Errorf("%+v, %v", o, err)
+	const text = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"settings","namespace":"shop","uid":"u"},"data":{"a":"b"}}`
+	s.on(shopConfigMaps, answer200(jsonType, []byte(text)))
+	raw, o, err := c.Create(context.Background(), settings, []byte("{}"), true)
+	if err != nil || string(raw) != text || o.UID != "u" {
+		t.Errorf("%s, %+v, %v", raw, o, err)
 	}
 	s.on(shopConfigMaps, refuse(409, metav1.StatusReasonAlreadyExists))
-	if _, err := c.Create(context.Background(), settings, []byte("{}"), false); !apierrors.IsAlreadyExists(err) {
+	if _, _, err := c.Create(context.Background(), settings, []byte("{}"), false); !apierrors.IsAlreadyExists(err) {
 		t.Error(err)
 	}
 	if asked := s.requests("POST"); !slices.Equal(asked, []string{"POST " + shopConfigMaps + "?dryRun=All", "POST " + shopConfigMaps}) {

@@ -148,7 +148,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, pluralForm(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left unchanged"}} {
+	}{{sum.Made, "made"}, {sum.Changed, "of them changed by the server"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, pluralForm(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left unchanged"}} {
 		if p.n > 0 {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
 		}
@@ -168,6 +168,9 @@ func notRestoredTexts(s Style, u *report.Undo) []string {
 	}
 	if n := u.Summary.Differs; n > 0 {
 		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "exists", "exist")+" again and "+pluralForm(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
+	}
+	if n := u.Summary.Changed; n > 0 {
+		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "was", "were")+" made with other values than were saved: the server, such as a webhook, changed them.")
 	}
 	if len(u.CutOff) > 0 {
 		lacks = append(lacks, s.firstRefs(u.CutOff, 2)+pluralForm(len(u.CutOff), " was", " were")+" already being deleted when the history begins: what was gone by then is unknown, and not restored.")
@@ -201,8 +204,11 @@ func undoTable(s Style, u *report.Undo) *table {
 		if x.UID != "" && s.Wide {
 			text += " with uid " + s.text(string(x.UID))
 		}
-		if x.State == report.StepPlanned {
+		switch {
+		case x.State == report.StepPlanned:
 			text = "pending"
+		case x.State == report.StepMade && len(x.Differences) > 0:
+			text += ", changed by the server"
 		}
 		t.add("", strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.firstRefs(x.References, 2), text)
 	}

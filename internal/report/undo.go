@@ -39,7 +39,7 @@ type Undo struct {
 
 // Incomplete reports whether something that is known to be gone is not restored, or an object
 // exists with other content than was saved.
-func (u *Undo) Incomplete() bool { return u.Unknown() || u.Summary.Differs > 0 }
+func (u *Undo) Incomplete() bool { return u.Unknown() || u.Summary.Differs+u.Summary.Changed > 0 }
 
 // Unknown reports whether the content of something that is gone is unknown.
 func (u *Undo) Unknown() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
@@ -105,6 +105,8 @@ type UndoSummary struct {
 	// Differs is the number of objects that exist again with other content than was saved, and keep
 	// it.
 	Differs int `json:"differs,omitempty"`
+	// Changed is the number of made objects of which the server changed fields.
+	Changed int `json:"changed,omitempty"`
 	// Forgotten is the number of skipped objects that are gone and cannot be restored because their
 	// content is unknown.
 	Forgotten int `json:"forgotten,omitempty"`
@@ -119,7 +121,7 @@ type StepState string
 const (
 	// StepPlanned: its request was not sent yet.
 	StepPlanned StepState = "Planned"
-	// StepMade: the object exists again.
+	// StepMade: the object exists again. Differences are what the server changed.
 	StepMade StepState = "Made"
 	// StepRestored: the object has its references or its status again.
 	StepRestored StepState = "Restored"
@@ -159,7 +161,7 @@ type UndoStep struct {
 	Stripped []string     `json:"stripped,omitempty"`
 	Notes    []UndoNote   `json:"notes,omitempty"`
 	// Differences are the fields that are overwritten. For StepDiffers they are the fields that are
-	// not as saved.
+	// not as saved, for StepMade those that the server, such as a webhook, stored with another value.
 	Differences []FieldDifference `json:"differences,omitempty"`
 	State       StepState         `json:"state"`
 	Message     string            `json:"message,omitempty"`

@@ -102,6 +102,47 @@ func TestExistsAgain(t *testing.T) {
 	s.kubectl("", "delete", "namespace/again", "--wait=false")
 }
 
+const recolouring = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: recolour}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "replace", path: "/data/colour", value: "green"}, JSONPatch{op: "add", path: "/data/more", value: "x"}]'}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: recolour}
+spec: {policyName: recolour, matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: recoloured}}, objectSelector: {matchLabels: {app: web}}}}
+`
+
+// TestServerChangesWhatIsMade checks that an undo tells which values the server stored otherwise than they were saved.
+func TestServerChangesWhatIsMade(t *testing.T) {
+	s := enter(t)
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: recoloured}}")
+	const web = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: recoloured, labels: {app: web}}, data: {colour: red, size: big}}"
+	s.create(web)
+	s.create("{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: recoloured}, data: {colour: red}}")
+	dir := s.bundle(s.of("recoloured"), s.here())
+	s.kubectl("", "delete", "configmap/web", "configmap/other", "-n", "recoloured")
+	s.create(recolouring)
+	cluster.Until(t, "the policy is in force", func() bool {
+		return s.kubectl(web, "create", "-f", "-", "--dry-run=server", "-o", "jsonpath={.data.colour}") == "green"
+	})
+	a := s.confirmed("undo", dir, "--diff")
+	for _, text := range []string{"2 made, 1 of them changed by the server", "1 object was made with other values", "data.colour", "- green", "+ red"} {
+		if !strings.Contains(a.out, text) {
+			t.Errorf("no %q in\n%s", text, a.out)
+		}
+	}
+	if a.code != 6 || strings.Contains(a.out, "data.more") || strings.Contains(a.out, "--overwrite") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	s.kubectl("", "delete", "mutatingadmissionpolicy/recolour", "mutatingadmissionpolicybinding/recolour", "namespace/recoloured", "--wait=false")
+}
+
 // operate is an operator: it makes a Secret of every Engine, with a password of its own, and a
 // ConfigMap, unless there is one. It ends with the test.
 func (s *scene) operate(namespace string) {
