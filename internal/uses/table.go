@@ -116,6 +116,7 @@ func workloadRules() []Rule {
 // a pod that names an absent object is refused; pkg/serviceaccount/claims.go Validate: a token is
 // invalid once its account is deleted; plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit: a pod
 // without one has the account default.
+// Source: secrets-store-csi-driver.sigs.k8s.io/getting-started/usage: secretProviderClass.
 func podRules() []Rule {
 	var list []Rule
 	for _, c := range []string{"containers[]", "initContainers[]", "ephemeralContainers[]"} {
@@ -138,6 +139,7 @@ func podRules() []Rule {
 		Rule{Path: volume + "azureFile", Name: "secretName", To: secret, Label: "volume"},
 		Rule{Path: volume + "csi.nodePublishSecretRef", Name: "name", To: secret, Label: "volume"},
 		Rule{Path: volume + "csi.driver", To: csiDriver, Label: "volume"},
+		Rule{Path: volume + "csi.volumeAttributes.secretProviderClass", To: secretProviderClass, Label: "volume"},
 	)
 	for _, driver := range []string{"cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos"} {
 		list = append(list, Rule{Path: volume + driver + ".secretRef", Name: "name", To: secret, Label: "volume"})

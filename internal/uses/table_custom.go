@@ -26,73 +26,96 @@ const (
 	kubeVirt    = "kubevirt.io"
 	karpenter   = "karpenter.sh"
 	eventing    = "eventing.knative.dev"
+	tekton      = "tekton.dev"
+	triggers    = "triggers.tekton.dev"
+	strimzi     = "kafka.strimzi.io"
+	postgres    = "postgresql.cnpg.io"
 )
 
 // The kinds of other projects.
 var (
-	gateway            = kindOf(gatewayAPI, "v1", "Gateway", "gateways", true)
-	gatewayClass       = kindOf(gatewayAPI, "v1", "GatewayClass", "gatewayclasses", false)
-	issuer             = kindOf(certManager, "v1", "Issuer", "issuers", true)
-	clusterIssuer      = kindOf(certManager, "v1", "ClusterIssuer", "clusterissuers", false)
-	certificate        = kindOf(certManager, "v1", "Certificate", "certificates", true)
-	secretStore        = kindOf(externals, "v1", "SecretStore", "secretstores", true)
-	clusterSecretStore = kindOf(externals, "v1", "ClusterSecretStore", "clustersecretstores", false)
-	externalSecret     = kindOf(externals, "v1", "ExternalSecret", "externalsecrets", true)
-	scaledObject       = kindOf(keda, "v1alpha1", "ScaledObject", "scaledobjects", true)
-	triggerAuth        = kindOf(keda, "v1alpha1", "TriggerAuthentication", "triggerauthentications", true)
-	clusterTriggerAuth = kindOf(keda, "v1alpha1", "ClusterTriggerAuthentication", "clustertriggerauthentications", false)
-	istioGateway       = kindOf(istio, "v1", "Gateway", "gateways", true)
-	podAutoscaler      = kindOf("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodautoscalers", true)
-	virtualService     = kindOf(istio, "v1", "VirtualService", "virtualservices", true)
-	destinationRule    = kindOf(istio, "v1", "DestinationRule", "destinationrules", true)
-	rollout            = kindOf(argo, "v1alpha1", "Rollout", "rollouts", true)
-	analysis           = kindOf(argo, "v1alpha1", "AnalysisTemplate", "analysistemplates", true)
-	clusterAnalysis    = kindOf(argo, "v1alpha1", "ClusterAnalysisTemplate", "clusteranalysistemplates", false)
-	serviceMonitor     = kindOf(monitoring, "v1", "ServiceMonitor", "servicemonitors", true)
-	podMonitor         = kindOf(monitoring, "v1", "PodMonitor", "podmonitors", true)
-	prometheus         = kindOf(monitoring, "v1", "Prometheus", "prometheuses", true)
-	alertmanager       = kindOf(monitoring, "v1", "Alertmanager", "alertmanagers", true)
-	knativeService     = kindOf(serving, "v1", "Service", "services", true)
-	kustomization      = object.FluxKustomization
-	helmRelease        = object.FluxHelmRelease
-	gitRepository      = kindOf(fluxSources, "v1", "GitRepository", "gitrepositories", true)
-	ociRepository      = kindOf(fluxSources, "v1", "OCIRepository", "ocirepositories", true)
-	helmRepository     = kindOf(fluxSources, "v1", "HelmRepository", "helmrepositories", true)
-	helmChart          = kindOf(fluxSources, "v1", "HelmChart", "helmcharts", true)
-	bucket             = kindOf(fluxSources, "v1", "Bucket", "buckets", true)
-	appProject         = kindOf(argo, "v1alpha1", "AppProject", "appprojects", true)
-	application        = kindOf(argo, "v1alpha1", "Application", "applications", true)
-	workflow           = kindOf(argo, "v1alpha1", "Workflow", "workflows", true)
-	cronWorkflow       = kindOf(argo, "v1alpha1", "CronWorkflow", "cronworkflows", true)
-	workflowTemplate   = kindOf(argo, "v1alpha1", "WorkflowTemplate", "workflowtemplates", true)
-	clusterWorkflow    = kindOf(argo, "v1alpha1", "ClusterWorkflowTemplate", "clusterworkflowtemplates", false)
-	pushSecret         = kindOf(externals, "v1alpha1", "PushSecret", "pushsecrets", true)
-	route              = kindOf("route.openshift.io", "v1", "Route", "routes", true)
-	deploymentConfig   = kindOf("apps.openshift.io", "v1", "DeploymentConfig", "deploymentconfigs", true)
-	cloneSet           = kindOf("apps.kruise.io", "v1alpha1", "CloneSet", "clonesets", true)
-	jobSet             = kindOf("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", true)
-	workerSet          = kindOf("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", true)
-	rayCluster         = kindOf("ray.io", "v1", "RayCluster", "rayclusters", true)
-	sparkApplication   = kindOf("sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", true)
-	targetGroupBinding = kindOf("elbv2.k8s.aws", "v1beta1", "TargetGroupBinding", "targetgroupbindings", true)
-	ingressRoute       = kindOf(traefik, "v1alpha1", "IngressRoute", "ingressroutes", true)
-	traefikMiddleware  = kindOf(traefik, "v1alpha1", "Middleware", "middlewares", true)
-	traefikService     = kindOf(traefik, "v1alpha1", "TraefikService", "traefikservices", true)
-	httpProxy          = kindOf(contour, "v1", "HTTPProxy", "httpproxies", true)
-	veleroSchedule     = kindOf(velero, "v1", "Schedule", "schedules", true)
-	veleroBackup       = kindOf(velero, "v1", "Backup", "backups", true)
-	backupLocation     = kindOf(velero, "v1", "BackupStorageLocation", "backupstoragelocations", true)
-	localQueue         = kindOf(kueue, "v1beta1", "LocalQueue", "localqueues", true)
-	clusterQueue       = kindOf(kueue, "v1beta1", "ClusterQueue", "clusterqueues", false)
-	resourceFlavor     = kindOf(kueue, "v1beta1", "ResourceFlavor", "resourceflavors", false)
-	addressPool        = kindOf(metalLB, "v1beta1", "IPAddressPool", "ipaddresspools", true)
-	bgpAdvertisement   = kindOf(metalLB, "v1beta1", "BGPAdvertisement", "bgpadvertisements", true)
-	l2Advertisement    = kindOf(metalLB, "v1beta1", "L2Advertisement", "l2advertisements", true)
-	virtualMachine     = kindOf(kubeVirt, "v1", "VirtualMachine", "virtualmachines", true)
-	nodePool           = kindOf(karpenter, "v1", "NodePool", "nodepools", false)
-	ec2NodeClass       = kindOf("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses", false)
-	broker             = kindOf(eventing, "v1", "Broker", "brokers", true)
-	trigger            = kindOf(eventing, "v1", "Trigger", "triggers", true)
+	gateway               = kindOf(gatewayAPI, "v1", "Gateway", "gateways", true)
+	gatewayClass          = kindOf(gatewayAPI, "v1", "GatewayClass", "gatewayclasses", false)
+	issuer                = kindOf(certManager, "v1", "Issuer", "issuers", true)
+	clusterIssuer         = kindOf(certManager, "v1", "ClusterIssuer", "clusterissuers", false)
+	certificate           = kindOf(certManager, "v1", "Certificate", "certificates", true)
+	secretStore           = kindOf(externals, "v1", "SecretStore", "secretstores", true)
+	clusterSecretStore    = kindOf(externals, "v1", "ClusterSecretStore", "clustersecretstores", false)
+	externalSecret        = kindOf(externals, "v1", "ExternalSecret", "externalsecrets", true)
+	scaledObject          = kindOf(keda, "v1alpha1", "ScaledObject", "scaledobjects", true)
+	triggerAuth           = kindOf(keda, "v1alpha1", "TriggerAuthentication", "triggerauthentications", true)
+	clusterTriggerAuth    = kindOf(keda, "v1alpha1", "ClusterTriggerAuthentication", "clustertriggerauthentications", false)
+	istioGateway          = kindOf(istio, "v1", "Gateway", "gateways", true)
+	podAutoscaler         = kindOf("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodautoscalers", true)
+	virtualService        = kindOf(istio, "v1", "VirtualService", "virtualservices", true)
+	destinationRule       = kindOf(istio, "v1", "DestinationRule", "destinationrules", true)
+	rollout               = kindOf(argo, "v1alpha1", "Rollout", "rollouts", true)
+	analysis              = kindOf(argo, "v1alpha1", "AnalysisTemplate", "analysistemplates", true)
+	clusterAnalysis       = kindOf(argo, "v1alpha1", "ClusterAnalysisTemplate", "clusteranalysistemplates", false)
+	serviceMonitor        = kindOf(monitoring, "v1", "ServiceMonitor", "servicemonitors", true)
+	podMonitor            = kindOf(monitoring, "v1", "PodMonitor", "podmonitors", true)
+	prometheus            = kindOf(monitoring, "v1", "Prometheus", "prometheuses", true)
+	alertmanager          = kindOf(monitoring, "v1", "Alertmanager", "alertmanagers", true)
+	knativeService        = kindOf(serving, "v1", "Service", "services", true)
+	kustomization         = object.FluxKustomization
+	helmRelease           = object.FluxHelmRelease
+	gitRepository         = kindOf(fluxSources, "v1", "GitRepository", "gitrepositories", true)
+	ociRepository         = kindOf(fluxSources, "v1", "OCIRepository", "ocirepositories", true)
+	helmRepository        = kindOf(fluxSources, "v1", "HelmRepository", "helmrepositories", true)
+	helmChart             = kindOf(fluxSources, "v1", "HelmChart", "helmcharts", true)
+	bucket                = kindOf(fluxSources, "v1", "Bucket", "buckets", true)
+	appProject            = kindOf(argo, "v1alpha1", "AppProject", "appprojects", true)
+	application           = kindOf(argo, "v1alpha1", "Application", "applications", true)
+	workflow              = kindOf(argo, "v1alpha1", "Workflow", "workflows", true)
+	cronWorkflow          = kindOf(argo, "v1alpha1", "CronWorkflow", "cronworkflows", true)
+	workflowTemplate      = kindOf(argo, "v1alpha1", "WorkflowTemplate", "workflowtemplates", true)
+	clusterWorkflow       = kindOf(argo, "v1alpha1", "ClusterWorkflowTemplate", "clusterworkflowtemplates", false)
+	pushSecret            = kindOf(externals, "v1alpha1", "PushSecret", "pushsecrets", true)
+	route                 = kindOf("route.openshift.io", "v1", "Route", "routes", true)
+	deploymentConfig      = kindOf("apps.openshift.io", "v1", "DeploymentConfig", "deploymentconfigs", true)
+	cloneSet              = kindOf("apps.kruise.io", "v1alpha1", "CloneSet", "clonesets", true)
+	jobSet                = kindOf("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", true)
+	workerSet             = kindOf("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", true)
+	rayCluster            = kindOf("ray.io", "v1", "RayCluster", "rayclusters", true)
+	sparkApplication      = kindOf("sparkoperator.k8s.io", "v1beta2", "SparkApplication", "sparkapplications", true)
+	targetGroupBinding    = kindOf("elbv2.k8s.aws", "v1beta1", "TargetGroupBinding", "targetgroupbindings", true)
+	ingressRoute          = kindOf(traefik, "v1alpha1", "IngressRoute", "ingressroutes", true)
+	traefikMiddleware     = kindOf(traefik, "v1alpha1", "Middleware", "middlewares", true)
+	traefikService        = kindOf(traefik, "v1alpha1", "TraefikService", "traefikservices", true)
+	httpProxy             = kindOf(contour, "v1", "HTTPProxy", "httpproxies", true)
+	veleroSchedule        = kindOf(velero, "v1", "Schedule", "schedules", true)
+	veleroBackup          = kindOf(velero, "v1", "Backup", "backups", true)
+	backupLocation        = kindOf(velero, "v1", "BackupStorageLocation", "backupstoragelocations", true)
+	localQueue            = kindOf(kueue, "v1beta1", "LocalQueue", "localqueues", true)
+	clusterQueue          = kindOf(kueue, "v1beta1", "ClusterQueue", "clusterqueues", false)
+	resourceFlavor        = kindOf(kueue, "v1beta1", "ResourceFlavor", "resourceflavors", false)
+	addressPool           = kindOf(metalLB, "v1beta1", "IPAddressPool", "ipaddresspools", true)
+	bgpAdvertisement      = kindOf(metalLB, "v1beta1", "BGPAdvertisement", "bgpadvertisements", true)
+	l2Advertisement       = kindOf(metalLB, "v1beta1", "L2Advertisement", "l2advertisements", true)
+	virtualMachine        = kindOf(kubeVirt, "v1", "VirtualMachine", "virtualmachines", true)
+	nodePool              = kindOf(karpenter, "v1", "NodePool", "nodepools", false)
+	ec2NodeClass          = kindOf("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses", false)
+	broker                = kindOf(eventing, "v1", "Broker", "brokers", true)
+	trigger               = kindOf(eventing, "v1", "Trigger", "triggers", true)
+	secretProviderClass   = kindOf("secrets-store.csi.x-k8s.io", "v1", "SecretProviderClass", "secretproviderclasses", true)
+	tektonTask            = kindOf(tekton, "v1", "Task", "tasks", true)
+	tektonPipeline        = kindOf(tekton, "v1", "Pipeline", "pipelines", true)
+	eventListener         = kindOf(triggers, "v1beta1", "EventListener", "eventlisteners", true)
+	triggerTemplate       = kindOf(triggers, "v1beta1", "TriggerTemplate", "triggertemplates", true)
+	triggerBinding        = kindOf(triggers, "v1beta1", "TriggerBinding", "triggerbindings", true)
+	clusterTriggerBinding = kindOf(triggers, "v1beta1", "ClusterTriggerBinding", "clustertriggerbindings", false)
+	kafka                 = kindOf(strimzi, "v1beta2", "Kafka", "kafkas", true)
+	kafkaConnect          = kindOf(strimzi, "v1beta2", "KafkaConnect", "kafkaconnects", true)
+	kafkaConnector        = kindOf(strimzi, "v1beta2", "KafkaConnector", "kafkaconnectors", true)
+	kafkaTopic            = kindOf(strimzi, "v1beta2", "KafkaTopic", "kafkatopics", true)
+	kafkaUser             = kindOf(strimzi, "v1beta2", "KafkaUser", "kafkausers", true)
+	postgresCluster       = kindOf(postgres, "v1", "Cluster", "clusters", true)
+	postgresSchedule      = kindOf(postgres, "v1", "ScheduledBackup", "scheduledbackups", true)
+	postgresPooler        = kindOf(postgres, "v1", "Pooler", "poolers", true)
+	eventSource           = kindOf(argo, "v1alpha1", "EventSource", "eventsources", true)
+	eventBus              = kindOf(argo, "v1alpha1", "EventBus", "eventbus", true)
+	sensor                = kindOf(argo, "v1alpha1", "Sensor", "sensors", true)
+	canary                = kindOf("flagger.app", "v1beta1", "Canary", "canaries", true)
 	// ReferenceGrant is the kind of permissions to refer to another namespace.
 	ReferenceGrant = kindOf(gatewayAPI, "v1beta1", "ReferenceGrant", "referencegrants", true)
 	gatewayRoutes  = []object.Kind{
@@ -107,7 +130,8 @@ var (
 		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
 		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
 		appProject, workflowTemplate, clusterWorkflow, traefikMiddleware, traefikService, httpProxy, backupLocation, clusterQueue, resourceFlavor, addressPool, ec2NodeClass, broker,
-		kongPlugin, managedCertificate, networkAttachment,
+		kongPlugin, managedCertificate, networkAttachment, secretProviderClass,
+		tektonTask, triggerTemplate, triggerBinding, clusterTriggerBinding, kafka, kafkaConnect, postgresCluster, eventSource, eventBus,
 	})
 )
 
@@ -202,7 +226,7 @@ func customRules() []Rule {
 	for _, protocol := range []string{"http", "tcp", "tls"} {
 		list = append(list, Rule{User: virtualService, Path: "spec." + protocol + "[].route[].destination.host", To: service, Host: true, Label: "destination", Backend: true, Effect: "no backend"})
 	}
-	list = slices.Concat(list, trafficRules, runRules, infrastructureRules)
+	list = slices.Concat(list, trafficRules, runRules, pipelineRules, infrastructureRules)
 	for i := range list {
 		list[i].When = cmp.Or(list[i].When, report.BreaksNextReconcile)
 	}
@@ -262,6 +286,32 @@ var runRules = []Rule{
 	{User: localQueue, Path: "spec.clusterQueue", To: clusterQueue, Label: "clusterQueue", Effect: "its workloads wait"},
 	{User: clusterQueue, Path: "spec.resourceGroups[].flavors[]", Name: "name", To: resourceFlavor, Label: "flavors", Effect: "it admits no workloads"},
 }
+
+// pipelineRules are the rules for pipelines, events and databases.
+//
+// Source: tekton.dev/docs/pipelines/pipelines: taskRef (kind is Task by default); tekton.dev/docs/triggers/eventlisteners.
+// Source: argoproj.github.io/argo-events/concepts/sensor.
+// Source: docs.flagger.app/usage/how-it-works: targetRef.
+// Source: strimzi.io/docs/operators/latest/deploying: the label strimzi.io/cluster.
+// Source: cloudnative-pg.io/documentation/current/cloudnative-pg.v1: ScheduledBackup, Pooler.
+var pipelineRules = []Rule{
+	{User: tektonPipeline, Path: "spec.tasks[].taskRef", Name: "name", To: tektonTask, Or: []object.Kind{}, Any: true, Label: "taskRef", When: report.BreaksNextStart, Effect: "its next runs fail"},
+	{User: tektonPipeline, Path: "spec.finally[].taskRef", Name: "name", To: tektonTask, Or: []object.Kind{}, Any: true, Label: "taskRef", When: report.BreaksNextStart, Effect: "its next runs fail"},
+	{User: eventListener, Path: "spec.serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", Effect: "its events start nothing"},
+	{User: eventListener, Path: "spec.triggers[].template.ref", To: triggerTemplate, Label: "template", Effect: "its events start nothing"},
+	{User: eventListener, Path: "spec.triggers[].bindings[]", Name: "ref", To: triggerBinding, Or: []object.Kind{clusterTriggerBinding}, Label: "bindings", Effect: "its events start nothing"},
+	{User: sensor, Path: "spec.dependencies[].eventSourceName", To: eventSource, Label: "eventSourceName", Effect: "it receives no events"},
+	{User: sensor, Path: "spec.eventBusName", To: eventBus, Label: "eventBusName", Effect: "it receives no events"},
+	{User: eventSource, Path: "spec.eventBusName", To: eventBus, Label: "eventBusName", Effect: "its events are lost"},
+	{User: canary, Path: "spec.targetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.DaemonSet, service}, Label: "targetRef", Effect: "it has nothing to roll out"},
+	{User: kafkaTopic, Path: label(kafkaCluster), To: kafka, Label: "cluster", Effect: "it is not reconciled"},
+	{User: kafkaUser, Path: label(kafkaCluster), To: kafka, Label: "cluster", Effect: "it is not reconciled"},
+	{User: kafkaConnector, Path: label(kafkaCluster), To: kafkaConnect, Label: "cluster", Effect: "it does not run"},
+	{User: postgresSchedule, Path: "spec.cluster", Name: "name", To: postgresCluster, Label: "cluster", Effect: "its next backups fail"},
+	{User: postgresPooler, Path: "spec.cluster", Name: "name", To: postgresCluster, Label: "cluster", Effect: "it reaches no database"},
+}
+
+const kafkaCluster = "strimzi.io/cluster"
 
 const newMachine = "a running machine goes on, but does not start again"
 

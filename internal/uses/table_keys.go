@@ -17,6 +17,8 @@ var (
 
 const hostname = "kubernetes.io/hostname"
 
+func label(key string) string { return "metadata.labels['" + key + "']" }
+
 func annotation(key string) string { return "metadata.annotations['" + key + "']" }
 
 // annotationRules returns the rules for annotations, labels of nodes, and parameters of storage classes, whose keys

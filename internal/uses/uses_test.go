@@ -135,6 +135,15 @@ func TestOf(t *testing.T) {
 		"a local volume": {object.PV.GroupKind, `{"spec":{"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"In","values":["n1"]},{"key":"kubernetes.io/hostname","operator":"In","values":["n1","n2"]},{"key":"zone","operator":"In","values":["a"]}]}]}}}}`, []string{
 			"spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[] Node /n1",
 		}},
+		"a label": {kafkaTopic.GroupKind, `{"metadata":{"labels":{"strimzi.io/cluster":"main"}}}`, []string{"metadata.labels['strimzi.io/cluster'] Kafka.kafka.strimzi.io shop/main"}},
+		"bindings of events": {eventListener.GroupKind, `{"spec":{"triggers":[{"bindings":[{"ref":"push"},{"ref":"all","kind":"ClusterTriggerBinding"},{"name":"inline","value":"x"}],"template":{"ref":"build"}}]}}`, []string{
+			"spec.triggers[].template.ref TriggerTemplate.triggers.tekton.dev shop/build", "spec.triggers[].bindings[] TriggerBinding.triggers.tekton.dev shop/push",
+			"spec.triggers[].bindings[] ClusterTriggerBinding.triggers.tekton.dev /all",
+		}},
+		"secrets of a provider": {object.Deployment.GroupKind, `{"spec":{"template":{"spec":{"volumes":[{"csi":{"driver":"secrets-store.csi.k8s.io","volumeAttributes":{"secretProviderClass":"vault"}}}]}}}}`, []string{
+			"spec.template.spec.volumes[].csi.driver CSIDriver.storage.k8s.io /secrets-store.csi.k8s.io",
+			"spec.template.spec.volumes[].csi.volumeAttributes.secretProviderClass SecretProviderClass.secrets-store.csi.x-k8s.io shop/vault",
+		}},
 		"other types":     {object.Pod.GroupKind, `{"spec":{"containers":{"envFrom":3},"volumes":[1,{"secret":"s"},{"secret":{"secretName":null}}],"serviceAccountName":{}}}`, nil},
 		"no object":       {object.Pod.GroupKind, `[1]`, nil},
 		"an unknown kind": {schema.GroupKind{Kind: "Secret"}, `{"data":{"a":"b"}}`, nil},
