@@ -100,7 +100,7 @@ func (r *undoRun) finish(closing error) error {
 		out.State, out.Message = report.Partial, "nothing was made"
 	case sum.Failed+sum.Unknown > 0:
 		out.State, out.Message = report.Partial, "not everything was made; the same command tries the rest once more"
-	case sum.Differs > 0:
+	case sum.Differs+sum.Changed > 0:
 		out.State = report.Partial // what differs is named
 	default:
 		out.State = report.Complete

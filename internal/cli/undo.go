@@ -248,7 +248,7 @@ func lacking(document *report.Undo) string {
 		return "the undo is incomplete: the content of some deleted objects is unknown"
 	}
 	if document.Summary.Differs == 0 {
-		return "the undo is incomplete: the server changed some of the objects that it made"
+		return "the undo is incomplete: the server stored other values than were saved"
 	}
 	return "the undo is incomplete: some objects exist again and differ from what was saved; --overwrite restores that"
 }

@@ -51,7 +51,7 @@ func lacking[T any](list, gone []T, key func(*T) string) []T {
 
 // takeOut returns the evidence of an object that may obstruct deletions; nil if it obstructs nothing.
 func (s *Assessment) takeOut(o object.Ref) *Shown {
-	if s.evidence == nil || !s.mayObstruct(o) {
+	if s.evidence == nil || !s.mayObstructHere(o) {
 		return nil
 	}
 	e := s.evidence
@@ -89,7 +89,7 @@ func (s *Assessment) takeOut(o object.Ref) *Shown {
 	return nil
 }
 
-// MayObstruct reports whether an object has a kind of which objects obstruct deletions.
+// MayObstruct reports whether objects of the kind of an object can obstruct deletions.
 func MayObstruct(o object.Ref) bool {
 	switch o.Kind {
 	case object.APIService.Kind, object.ValidatingWebhookConfiguration.Kind, object.MutatingWebhookConfiguration.Kind,
@@ -101,8 +101,8 @@ func MayObstruct(o object.Ref) bool {
 	}
 }
 
-// mayObstruct reports whether an object has a kind of which objects of this snapshot obstruct deletions.
-func (s *Assessment) mayObstruct(o object.Ref) bool {
+// mayObstructHere is MayObstruct for this snapshot: it reports less, and never too little.
+func (s *Assessment) mayObstructHere(o object.Ref) bool {
 	switch o.Kind {
 	case object.CRD.Kind:
 		return len(s.unreachableConversions) > 0

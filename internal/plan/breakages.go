@@ -201,7 +201,7 @@ func (b *breakages) references() {
 			}
 			if rule.Guessed() {
 				one.Certainty = report.Undecided
-			} else if rule.Defaults && one.Certainty == report.Sure {
+			} else if (rule.Defaults || rule.Inexact) && one.Certainty == report.Sure {
 				one.Certainty = report.Possible
 			}
 			b.add(one)
@@ -322,8 +322,11 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 			if r.Optional || r.Idle {
 				one.When = report.BreaksNever
 			}
-			if rule.Guessed() {
+			switch {
+			case rule.Guessed():
 				one.Certainty = report.Undecided
+			case rule.Inexact:
+				one.Certainty = report.Possible
 			}
 			add(user.Ref, one)
 		}

@@ -82,8 +82,12 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 			continue
 		}
 		in := ""
-		if i := slices.IndexFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule }); r.In != "" && i >= 0 {
-			in, _ = values[i].value.(string)
+		if r.In != "" {
+			for _, c := range values {
+				if c.condition && c.rule == v.rule {
+					in, _ = c.value.(string)
+				}
+			}
 		}
 		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
 		x.take(r, v.value, in, idle)

@@ -38,7 +38,8 @@ type Rule struct {
 	// Several returns the names in a value, each as NAME or NAMESPACE/NAME. own is the namespace of the user. nil
 	// if the value is one name.
 	Several func(own string, value any) []string
-	// Inexact is true if the value may mean something else than the object of that name.
+	// Inexact is true if the value may mean something else than the object of that name, or nothing: any controller
+	// may serve an Ingress, and each reads its own annotations.
 	Inexact bool
 	// In is the field with the namespace of the target. Empty if it is that of the user, or in the value.
 	In string
@@ -174,7 +175,7 @@ var (
 )
 
 func init() {
-	for _, r := range slices.Concat(workloadRules(), coreRules, customRules(), annotationRules()) {
+	for _, r := range slices.Concat(workloadRules(), coreRules, customRules(), keyRules()) {
 		if byUser[r.User.GroupKind] == nil {
 			kinds = append(kinds, r.User)
 			fieldTrees[r.User.GroupKind] = &fieldTree{}

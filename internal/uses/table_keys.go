@@ -1,6 +1,7 @@
 package uses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -21,8 +22,7 @@ func label(key string) string { return "metadata.labels['" + key + "']" }
 
 func annotation(key string) string { return "metadata.annotations['" + key + "']" }
 
-// annotationRules returns the rules for annotations, labels of nodes, and parameters of storage classes, whose keys
-// have dots.
+// keyRules returns the rules for annotations, labels of nodes, and parameters of classes, whose keys have dots.
 //
 // Source: kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations: auth-secret, auth-tls-secret,
 // proxy-ssl-secret, default-backend.
@@ -32,7 +32,7 @@ func annotation(key string) string { return "metadata.annotations['" + key + "']
 // Source: cloud.google.com/kubernetes-engine/docs/how-to/managed-certs.
 // Source: kubernetes-csi.github.io/docs/secrets-and-credentials.html.
 // Source: kubernetes.io/docs/concepts/storage/persistent-volumes: Node Affinity.
-func annotationRules() []Rule {
+func keyRules() []Rule {
 	const nginx = "nginx.ingress.kubernetes.io/"
 	list := []Rule{
 		{User: ingress, Path: annotation(nginx + "auth-secret"), To: secret, Elsewhere: true, Label: "auth-secret", Effect: "its requests are refused"},
@@ -41,32 +41,36 @@ func annotationRules() []Rule {
 		{User: ingress, Path: annotation(nginx + "default-backend"), To: service, Label: "default-backend", Effect: "no default backend"},
 		{User: ingress, Path: annotation("traefik.ingress.kubernetes.io/router.middlewares"), To: traefikMiddleware, Several: traefikNames, Label: "middlewares", Effect: "the route is not served"},
 		{User: ingress, Path: annotation("networking.gke.io/managed-certificates"), To: managedCertificate, Several: commaNames, Label: "managed-certificates", Effect: "no TLS certificate"},
-		{User: snapshotClass, Path: "parameters['csi.storage.k8s.io/snapshotter-secret-name']", In: "parameters['csi.storage.k8s.io/snapshotter-secret-namespace']", To: secret, Label: "snapshotter-secret", Effect: "no snapshots are taken"},
-		{User: snapshotContent, Path: annotation("snapshot.storage.kubernetes.io/deletion-secret-name"), In: annotation("snapshot.storage.kubernetes.io/deletion-secret-namespace"), To: secret, Label: "deletion-secret", Effect: "its snapshot cannot be deleted"},
-		{User: object.PV, Path: annotation("volume.kubernetes.io/provisioner-deletion-secret-name"), In: annotation("volume.kubernetes.io/provisioner-deletion-secret-namespace"), To: secret, Label: "provisioner-deletion-secret", Effect: "its storage cannot be deleted"},
+		{User: object.PV, Path: "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]", To: object.Node, Several: onlyHost, Label: "nodeAffinity", When: report.BreaksNextStart, Effect: "it can be mounted on no other node"},
 	}
 	for _, k := range []object.Kind{ingress, gateway} {
 		list = append(
 			list,
 			Rule{User: k, Path: annotation("cert-manager.io/cluster-issuer"), To: clusterIssuer, Label: "cluster-issuer", Effect: "its certificate is not renewed"},
-			Rule{User: k, Path: annotation("cert-manager.io/issuer"), To: issuer, Inexact: true, Label: "issuer", Effect: "its certificate is not renewed"},
+			Rule{User: k, Path: annotation("cert-manager.io/issuer"), To: issuer, Label: "issuer", Effect: "its certificate is not renewed"},
 		)
 	}
 	for _, k := range []object.Kind{ingress, service} {
-		list = append(list, Rule{User: k, Path: annotation("konghq.com/plugins"), To: kongPlugin, Inexact: true, Several: commaNames, Label: "plugins", Effect: "the plugin is not applied"})
+		list = append(list, Rule{User: k, Path: annotation("konghq.com/plugins"), To: kongPlugin, Several: commaNames, Label: "plugins", Effect: "the plugin is not applied"})
 	}
+	list = append(list, templateKeyRules()...)
+	for i := range list {
+		list[i].Inexact = true
+	}
+	const parameter = "parameters['csi.storage.k8s.io/"
+	list = append(
+		list,
+		Rule{User: snapshotClass, Path: parameter + "snapshotter-secret-name']", In: parameter + "snapshotter-secret-namespace']", To: secret, Label: "snapshotter-secret", Effect: "no snapshots are taken"},
+		Rule{User: snapshotContent, Path: annotation("snapshot.storage.kubernetes.io/deletion-secret-name"), In: annotation("snapshot.storage.kubernetes.io/deletion-secret-namespace"), To: secret, Label: "deletion-secret", Effect: "its snapshot cannot be deleted"},
+		Rule{User: object.PV, Path: annotation("volume.kubernetes.io/provisioner-deletion-secret-name"), In: annotation("volume.kubernetes.io/provisioner-deletion-secret-namespace"), To: secret, Label: "provisioner-deletion-secret", Effect: "its storage cannot be deleted"},
+	)
 	for _, s := range classSecrets {
-		parameter := "parameters['csi.storage.k8s.io/" + s.name
-		list = append(list, Rule{User: object.StorageClass, Path: parameter + "-name']", In: parameter + "-namespace']", To: secret, Label: s.name, Effect: s.effect})
+		list = append(list, Rule{User: object.StorageClass, Path: parameter + s.name + "-name']", In: parameter + s.name + "-namespace']", To: secret, Label: s.name, Effect: s.effect})
 	}
 	for i := range list {
-		list[i].When = report.BreaksNextReconcile
+		list[i].When = cmp.Or(list[i].When, report.BreaksNextReconcile)
 	}
-	list = append(list, Rule{
-		User: object.PV, Path: "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]", To: object.Node, Several: onlyHost, Inexact: true,
-		Label: "nodeAffinity", When: report.BreaksNextStart, Effect: "it can be mounted on no other node",
-	})
-	return append(list, templateAnnotationRules()...)
+	return list
 }
 
 // classSecrets are the Secrets that a StorageClass names, and what happens without them. A volume that exists
@@ -80,11 +84,11 @@ var classSecrets = []struct{ name, effect string }{
 	{"node-expand-secret", "new volumes cannot be resized"},
 }
 
-// templateAnnotationRules returns the rules for annotations of pods and their templates.
+// templateKeyRules returns the rules for annotations and node selectors of pods and their templates.
 //
 // Source: k8snetworkplumbingwg, multi-net-spec: k8s.v1.cni.cncf.io/networks.
 // Source: developer.hashicorp.com/vault/docs/deploy/kubernetes/injector/annotations: tls-secret is mounted.
-func templateAnnotationRules() []Rule {
+func templateKeyRules() []Rule {
 	var list []Rule
 	for _, t := range podTemplates {
 		path := strings.TrimSuffix(t.path, "spec.")
@@ -94,7 +98,7 @@ func templateAnnotationRules() []Rule {
 			Rule{User: t.kind, Path: path + annotation("vault.hashicorp.com/tls-secret"), To: secret, Label: "tls-secret", When: report.BreaksNextStart, Effect: newPodsWait},
 		)
 		if t.kind.GroupKind != object.Pod.GroupKind {
-			list = append(list, Rule{User: t.kind, Path: t.path + "nodeSelector['" + hostname + "']", To: object.Node, Inexact: true, Label: "nodeSelector", When: report.BreaksNextStart, Effect: "its pods start on no other node"})
+			list = append(list, Rule{User: t.kind, Path: t.path + "nodeSelector['" + hostname + "']", To: object.Node, Label: "nodeSelector", When: report.BreaksNextStart, Effect: "its pods start on no other node"})
 		}
 	}
 	return list
