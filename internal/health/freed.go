@@ -159,9 +159,8 @@ func (s *Assessment) isGone(api string) bool {
 	})
 }
 
-// FreedBy returns the objects of a list whose deletion may go on once an object is gone that obstructs
-// it. Whether something else obstructs it, too, makes no difference. The result is nil, and the list is not
-// asked for, if the object obstructs no deletion.
+// FreedBy returns the objects of a list that cannot be deleted because of another object. They may have other
+// obstacles, too. The result is nil, and the list is not asked for, if the object obstructs no deletion.
 func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed []*object.Object) {
 	next := s.Without(by)
 	if next == s {

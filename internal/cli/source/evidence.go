@@ -333,8 +333,8 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 	return r
 }
 
-// inDeletions returns the objects that are being deleted, and the content of the namespaces among them: a request
-// may let these deletions go on.
+// inDeletions returns the objects that are being deleted, and the content of the namespaces among them. A request
+// may remove what they wait for.
 func inDeletions(snap *snapshot.Snapshot) (list []*object.Object) {
 	namespaces := map[string]bool{}
 	for _, o := range snap.Objects {
