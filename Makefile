@@ -95,8 +95,8 @@ test-all: FRESH := -count=1
 test-all: SEED := 0
 test-all: TIMEOUT := 6h
 test-all: test test-cluster ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
-	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/plan ./internal/diagnose/explain \
-	  -run '^Test(Aftermath|AccountIsWhole|EffectsAreWhatHappened|VerdictsAgreeWithPlans|MoreChangesNothing)$$' -rapid.checks=5000
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/plan ./internal/diagnose \
+	  -run '^Test(Aftermath|AccountIsWhole|EffectsAreWhatHappened|VerdictsAgreeWithPlans|(Explain|Stuck|Check)?MoreChangesNothing)$$' -rapid.checks=5000
 
 .PHONY: unit
 unit: ## tests of PKG, no race detector, no control plane

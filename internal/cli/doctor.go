@@ -24,7 +24,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/doctor"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -123,7 +123,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 // the snapshot, so that a change in between is not reported as a difference.
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
-	o := doctor.Options{Patience: int64(d.collectorDelay / time.Second)}
+	o := diagnose.CheckupOptions{Patience: int64(d.collectorDelay / time.Second)}
 	live := d.source.Live()
 	var client *kube.Client
 	if live {
@@ -162,10 +162,10 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 
 // examined judges the collector, and does not blame it for refusals by webhooks. On a cluster,
 // webhooks are read only for objects that the collector has left undone.
-func examined(ctx context.Context, w source.World, o doctor.Options) (*report.Checkup, error) {
+func examined(ctx context.Context, w source.World, o diagnose.CheckupOptions) (*report.Checkup, error) {
 	var reach kube.Reach
 	if w.Client != nil {
-		found, err := doctor.Examine(ctx, w.Snapshot, o)
+		found, err := diagnose.Examine(ctx, w.Snapshot, o)
 		if err != nil {
 			return nil, err
 		}
@@ -183,11 +183,11 @@ func examined(ctx context.Context, w source.World, o doctor.Options) (*report.Ch
 	if o.Health, err = w.Assess(ctx, reach); err != nil {
 		return nil, err
 	}
-	return doctor.Examine(ctx, w.Snapshot, o)
+	return diagnose.Examine(ctx, w.Snapshot, o)
 }
 
 // readEarlier reads the earlier dump, if there is one.
-func (d *doctorCommand) readEarlier(c *cobra.Command, o *doctor.Options) error {
+func (d *doctorCommand) readEarlier(c *cobra.Command, o *diagnose.CheckupOptions) error {
 	if len(d.before) == 0 {
 		return nil
 	}
@@ -202,31 +202,31 @@ func (d *doctorCommand) readEarlier(c *cobra.Command, o *doctor.Options) error {
 }
 
 // leaseOf reads the lease of kube-controller-manager. An unreadable lease is a result, too.
-func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
+func leaseOf(ctx context.Context, client *kube.Client) *diagnose.Lease {
 	l, err := client.Lease(ctx, object.ManagerLease.Namespace, object.ManagerLease.Name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return &doctor.Lease{State: doctor.LeaseNotThere}
+		return &diagnose.Lease{State: diagnose.LeaseNotThere}
 	case err != nil:
-		return &doctor.Lease{State: doctor.LeaseNotRead, Why: err.Error()}
+		return &diagnose.Lease{State: diagnose.LeaseNotRead, Why: err.Error()}
 	case l.Renewed.IsZero() || l.Read.IsZero():
-		return &doctor.Lease{State: doctor.LeaseNotRead, Why: "it does not say when it was renewed"}
+		return &diagnose.Lease{State: diagnose.LeaseNotRead, Why: "it does not say when it was renewed"}
 	}
-	return &doctor.Lease{
+	return &diagnose.Lease{
 		Holder: l.Holder, Renewed: l.Renewed.Unix(), Read: l.Read.Unix(), Duration: int64(l.Duration / time.Second),
 	}
 }
 
 // managersOf reads the command lines of controller managers that run in pods. The result is empty
 // if there are none or they can't be read.
-func managersOf(ctx context.Context, client *kube.Client) []doctor.Process {
+func managersOf(ctx context.Context, client *kube.Client) []diagnose.Process {
 	lines, err := client.CommandLines(ctx, object.ManagerLease.Namespace, "component=kube-controller-manager")
 	if err != nil {
 		return nil
 	}
-	var managers []doctor.Process
+	var managers []diagnose.Process
 	for _, l := range lines {
-		managers = append(managers, doctor.Process{Pod: l.Pod, Args: l.Args})
+		managers = append(managers, diagnose.Process{Pod: l.Pod, Args: l.Args})
 	}
 	return managers
 }
@@ -264,7 +264,7 @@ func (b *graphSource) check(c *cobra.Command) error {
 }
 
 // first reads the graph before the snapshot is taken; nil without --graph.
-func (b *graphSource) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*doctor.CollectorGraph, error) {
+func (b *graphSource) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*diagnose.CollectorGraph, error) {
 	if b.from == "" {
 		return nil, nil //nolint:nilnil // no graph is no mistake
 	}
@@ -272,11 +272,11 @@ func (b *graphSource) first(ctx context.Context, client *kube.Client, in io.Read
 	if err != nil {
 		return nil, err
 	}
-	return &doctor.CollectorGraph{Read: []*doctor.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
+	return &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
 }
 
 // again reads the graph of a running collector once more.
-func (b *graphSource) again(ctx context.Context, client *kube.Client, have *doctor.CollectorGraph) (*doctor.CollectorGraph, error) {
+func (b *graphSource) again(ctx context.Context, client *kube.Client, have *diagnose.CollectorGraph) (*diagnose.CollectorGraph, error) {
 	if !have.Live {
 		return have, nil
 	}
@@ -288,13 +288,13 @@ func (b *graphSource) again(ctx context.Context, client *kube.Client, have *doct
 	return have, nil
 }
 
-func (b *graphSource) read(ctx context.Context, client *kube.Client, in io.Reader) (*doctor.DebugGraph, error) {
+func (b *graphSource) read(ctx context.Context, client *kube.Client, in io.Reader) (*diagnose.DebugGraph, error) {
 	text, err := b.open(ctx, client, in)
 	if err != nil {
 		return nil, fmt.Errorf("the garbage collector's graph: %w", err)
 	}
 	defer func() { _ = text.Close() }()
-	g, err := doctor.ReadGraph(text)
+	g, err := diagnose.ReadDebugGraph(text)
 	if err != nil {
 		return nil, fmt.Errorf("the garbage collector's graph: %s: %w", b.from, err)
 	}

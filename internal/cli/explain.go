@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -31,7 +30,7 @@ type explanation struct {
 	source  source.Source
 	targets targets.Targets
 	output  command.Output
-	options explain.Options
+	options diagnose.ExplanationOptions
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -121,7 +120,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	now := w.TakenAt()
 	defer command.BeginStage(c, k.streams.ErrOut, "explaining "+ref.ShortName()).End()
 	if part != nil {
-		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
+		if e, err = diagnose.Explain(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
 		}
 		if rest = part.WhyExplanationDiffers(e); rest != "" {
@@ -138,14 +137,14 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	}
 	options := k.options
 	options.Health, options.Unread = health.New(w.Snapshot, seen, now), k.targets.NamespaceUnread
-	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
+	if e, err = diagnose.Explain(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}
-	d, err := stuck.Objects(c.Context(), w.Snapshot, seen, stuck.Question{Now: now, Objects: []object.Ref{ref}})
+	d, err := diagnose.Stuck(c.Context(), w.Snapshot, seen, diagnose.StuckQuestion{Now: now, Objects: []object.Ref{ref}})
 	if err != nil {
 		return nil, "", err
 	}
-	stuck.Complete(e, d)
+	diagnose.CompleteExplanation(e, d)
 	if part != nil {
 		rest = part.WhyWaitsDiffer(e)
 	}

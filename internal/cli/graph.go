@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -97,7 +97,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if err := g.source.CheckAt(c); err != nil {
 		return err
 	}
-	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth, Deployed: !g.upstream}
+	options := diagnose.GraphOptions{Directions: g.directions(), Depth: g.depth, Deployed: !g.upstream}
 	if g.upstream && g.output.Format != "dot" {
 		return command.Errorf(c, "--upstream requires -o dot")
 	}
@@ -142,7 +142,7 @@ func (g *graphCommand) directions() []graph.Direction {
 
 // draw reads the input and builds the graph: of objects, of a namespace or of everything. The
 // upstream endpoint does not filter by namespace, and includes whatever has the UID of an owner.
-func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
+func (g *graphCommand) draw(c *cobra.Command, args []string, options diagnose.GraphOptions) (*report.Graph, error) {
 	var doc *report.Graph
 	of := func(w source.World, part *reach.OneNamespace) (rest string, err error) {
 		defer command.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
@@ -154,7 +154,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 			}
 			options.Uses = append(plan.Uses(w.Snapshot, around), plan.Deployed(w.Snapshot)...)
 		}
-		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
+		if doc, err = diagnose.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
 		if rest = part.WhyGraphDiffers(doc, options.Directions); rest == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -17,7 +17,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	var (
 		from    = source.New(config)
 		out     = command.Output{Own: command.MarkdownFormat}
-		options risk.Options
+		options diagnose.RiskOptions
 		in      source.Namespaces
 	)
 	c := &cobra.Command{
@@ -55,7 +55,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 				return err
 			}
 			ranking := command.BeginStage(c, streams.ErrOut, "simulating the delete of each object")
-			r, err := risk.Rank(c.Context(), w.Snapshot, options)
+			r, err := diagnose.Rank(c.Context(), w.Snapshot, options)
 			ranking.End()
 			if err != nil {
 				return err

@@ -38,7 +38,7 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 		compared += alike(t, unpacked(t, archive), 1)
 	}
 	// For every second one of these, a delete is planned, too.
-	for _, file := range []string{"../plan/testdata/surroundings", "../plan/testdata/in_use", "../diagnose/stuck/testdata/stuck"} {
+	for _, file := range []string{"../plan/testdata/surroundings", "../plan/testdata/in_use", "../diagnose/testdata/stuck"} {
 		common := ""
 		datadriven.Walk(t, file, func(t *testing.T, path string) {
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

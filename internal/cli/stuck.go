@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -140,7 +140,7 @@ func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string)
 	if err != nil {
 		return nil, err
 	}
-	d, err := stuck.Objects(c.Context(), w.Snapshot, seen, q)
+	d, err := diagnose.Stuck(c.Context(), w.Snapshot, seen, q)
 	if err == nil && k.targets.Unseen(w, args) != "" { // it is unknown whether it is being deleted
 		d.Complete = false
 		for i, g := range d.Gaps {
@@ -150,8 +150,8 @@ func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string)
 	return d, err
 }
 
-func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (stuck.Question, error) {
-	q := stuck.Question{Now: w.TakenAt(), Namespace: k.targets.Namespaces.One}
+func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (diagnose.StuckQuestion, error) {
+	q := diagnose.StuckQuestion{Now: w.TakenAt(), Namespace: k.targets.Namespaces.One}
 	var err error
 	if q.Labels, err = k.targets.LabelSelector(c); err != nil {
 		return q, err
@@ -185,7 +185,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 }
 
 // noteUnlabelled prints the number of objects that are being deleted, but have other labels.
-func (k *stuckCommand) noteUnlabelled(w source.World, q stuck.Question) {
+func (k *stuckCommand) noteUnlabelled(w source.World, q diagnose.StuckQuestion) {
 	all := q
 	all.Labels = nil
 	if n := all.Count(w.Snapshot) - q.Count(w.Snapshot); n > 0 {
@@ -195,7 +195,7 @@ func (k *stuckCommand) noteUnlabelled(w source.World, q stuck.Question) {
 
 // kinds selects types in the namespace that kubectl get would list, and prints the number of
 // deletions in other namespaces. `all` selects all types.
-func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) error {
+func (k *stuckCommand) kinds(w source.World, arg string, q *diagnose.StuckQuestion) error {
 	q.Namespace = k.targets.Namespaces.Listed(w.Client != nil)
 	targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 	if arg != "all" {

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -68,7 +68,7 @@ func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
 	if err != nil {
 		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}
-	e, err := explain.Object(ctx, snap, o.Ref, explain.Options{NoManager: true})
+	e, err := diagnose.Explain(ctx, snap, o.Ref, diagnose.ExplanationOptions{NoManager: true})
 	if err != nil {
 		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}

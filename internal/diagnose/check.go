@@ -1,8 +1,3 @@
-// Package diagnose diagnoses a whole snapshot. Check reports bad owner references. Answer is what
-// check and stuck share: a document with its findings sorted and counted, and with the gaps. This
-// package and those below it ask the engine and derive no rules, and unread objects prove nothing:
-// stuck reports what each object that is being deleted finally waits for, explain reports on one
-// object.
 package diagnose
 
 import (
@@ -23,7 +18,7 @@ import (
 
 // checker checks all references of a snapshot.
 type checker struct {
-	Answer
+	answer
 	// collector and world have only the objects that references look for. unmet has those of them
 	// that are still to be checked.
 	collector *engine.Collector
@@ -39,7 +34,7 @@ type checker struct {
 // limits the check to the references of its objects; empty for all. With evidence in judged, it also lists
 // other fields that name an object that does not exist; nil for owner references only.
 func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string, judged *health.Assessment) (*report.Diagnosis, error) {
-	c := &checker{Answer: Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
+	c := &checker{answer: answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	part := askedIn(snap).part(snap)
 	c.collector, c.world = plan.Open(part, engine.Upstream)
 	c.unmet = part.Objects

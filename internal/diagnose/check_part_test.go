@@ -94,7 +94,7 @@ func shareOwners(t *rapid.T, snap *snapshot.Snapshot) (shared int) {
 
 // ofAll is References on the whole snapshot.
 func ofAll(ctx context.Context, snap *snapshot.Snapshot, namespace string) *report.Diagnosis {
-	c := &checker{Answer: Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
+	c := &checker{answer: answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)
 	for _, o := range snap.Objects {
 		if !c.wanted(o.Ref) {

@@ -56,10 +56,10 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 	})
 }
 
-// TestMoreChangesNothing: a complete check of a part of a world has the findings of the whole for the
+// TestCheckMoreChangesNothing: a complete check of a part of a world has the findings of the whole for the
 // objects in it. The whole may add which other object has the uid of an absent owner, and whether an
 // owner in another namespace is in a cycle.
-func TestMoreChangesNothing(t *testing.T) {
+func TestCheckMoreChangesNothing(t *testing.T) {
 	complete, incomplete := 0, 0
 	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
 		whole, part := scenario.DrawBlind(t)

@@ -1,3 +1,6 @@
+// Package diagnose answers questions about a snapshot, one document each: Check, Stuck, Explain,
+// Graph, Rank and Examine. All ask the engine, in simulations where time passes, and derive no rules.
+// Unread objects prove nothing: without proof a verdict is Unknown.
 package diagnose
 
 import (
@@ -11,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Answer is the result of a diagnosis of a snapshot.
-type Answer struct {
+// answer is the result of a diagnosis of a snapshot. Check and Stuck share it.
+type answer struct {
 	Snapshot *snapshot.Snapshot
 	// Namespace limits the question to one namespace; empty for all.
 	Namespace string
@@ -25,7 +28,7 @@ type Answer struct {
 }
 
 // Document returns the answer with its findings sorted and counted.
-func (a *Answer) Document() *report.Diagnosis {
+func (a *answer) Document() *report.Diagnosis {
 	slices.SortStableFunc(a.Findings, compareFindings)
 	a.Summary.Count(a.Findings)
 	d := &report.Diagnosis{
@@ -58,7 +61,7 @@ func compareReferences(a, b *object.Ref) int {
 // gaps returns what was not seen of the subject of the question, what was not seen but could change
 // the answer, and whether anything could. For a question about one namespace, the subject is its
 // content and the Namespace object.
-func (a *Answer) gaps() (gaps []report.Gap, open bool) {
+func (a *answer) gaps() (gaps []report.Gap, open bool) {
 	gaps, open = a.Unseen.Gaps(a.Snapshot, func(string) bool { return true })
 	if a.OfAll {
 		for _, g := range a.Snapshot.Unread(a.Namespace) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -32,18 +32,18 @@ func TestGraph(t *testing.T) {
 	scenario.CheckUntil(t, func() bool { return len(enough) == len(asked) }, func(t *rapid.T) {
 		d := drawPart(t, varieties(t))
 		question := rapid.SampledFrom([]string{"owners", "dependents", "both", "whole", "namespace"}).Draw(t, "question")
-		options := explain.GraphOptions{Roots: []object.Ref{d.target}, Directions: asked[question], Depth: rapid.IntRange(0, 2).Draw(t, "depth"), Deployed: true}
+		options := diagnose.GraphOptions{Roots: []object.Ref{d.target}, Directions: asked[question], Depth: rapid.IntRange(0, 2).Draw(t, "depth"), Deployed: true}
 		if question == "namespace" {
-			options = explain.GraphOptions{Namespace: "n"}
+			options = diagnose.GraphOptions{Namespace: "n"}
 		}
-		part, err := explain.Graph(t.Context(), d.part, options)
+		part, err := diagnose.Graph(t.Context(), d.part, options)
 		in := reach.InNamespace(d.part, "n")
 		if err != nil || in.WhyGraphDiffers(part, options.Directions) != "" {
 			return
 		}
 		enough[question]++
 		in.AdjustGaps(part, options.Directions)
-		whole, err := explain.Graph(t.Context(), d.whole, options)
+		whole, err := diagnose.Graph(t.Context(), d.whole, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestGraphOfPart(t *testing.T) {
 		}
 		x := snap.FindKind(object.ConfigMap, "n", "x")
 		for i, question := range []string{"owners", "dependents"} {
-			g, err := explain.Graph(t.Context(), snap, explain.GraphOptions{Roots: []object.Ref{x.Ref}, Directions: asked[question]})
+			g, err := diagnose.Graph(t.Context(), snap, diagnose.GraphOptions{Roots: []object.Ref{x.Ref}, Directions: asked[question]})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -167,7 +167,7 @@ func TestExplanation(t *testing.T) {
 }
 
 func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Explanation {
-	e, err := explain.Object(t.Context(), snap, ref, explain.Options{})
+	e, err := diagnose.Explain(t.Context(), snap, ref, diagnose.ExplanationOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

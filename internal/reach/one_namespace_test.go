@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -67,7 +67,7 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			says(t, "plan", part.WhyPlanDiffers(result.Plan), c.planned)
-			e, err := explain.Object(t.Context(), snap, leaf.Ref, explain.Options{})
+			e, err := diagnose.Explain(t.Context(), snap, leaf.Ref, diagnose.ExplanationOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestPartOfFollowers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := explain.Object(t.Context(), snap, target, explain.Options{})
+		e, err := diagnose.Explain(t.Context(), snap, target, diagnose.ExplanationOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ var rules = []rule{
 		[]sample{
 			{"internal/engine/a.go", "package engine\nimport _ \"sync\""},
 			{"internal/plan/a.go", "package plan\nimport _ \"time\""},
-			{"internal/diagnose/explain/b.go", "package explain\nimport _ \"math/rand\""},
+			{"internal/diagnose/b.go", "package diagnose\nimport _ \"math/rand\""},
 			{"internal/render/a.go", "package render\nimport _ \"os\""},
 		},
 		[]sample{

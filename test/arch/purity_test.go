@@ -8,9 +8,8 @@ import (
 
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
-	"object", "reason", "release", "index", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose", "diagnose/explain",
-	"diagnose/risk", "diagnose/stuck", "report", "render", "draw", "manifest", "policy", "backup/undo",
-	"impact", "doctor", "evidence", "history",
+	"object", "reason", "release", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose",
+	"report", "render", "draw", "manifest", "policy", "backup/undo",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

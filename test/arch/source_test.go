@@ -97,7 +97,7 @@ func (s source) dir() string { return path.Dir(s.path) }
 func (s source) in(dir string) bool { return strings.HasPrefix(s.path, dir+"/") }
 
 // house is the internal package that the file belongs to, such as "engine" or
-// "diagnose/stuck"; empty outside of internal.
+// "snapshot/etcd"; empty outside of internal.
 func (s source) house() string {
 	rest, ok := strings.CutPrefix(s.dir(), "internal/")
 	if !ok {

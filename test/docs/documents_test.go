@@ -21,10 +21,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/doctor"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -239,12 +235,12 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 			}
 			document(r.Plan, nil)
 		}
-		document(explain.Object(t.Context(), snap, target, explain.Options{}))
-		document(explain.Graph(t.Context(), snap, explain.GraphOptions{}))
+		document(diagnose.Explain(t.Context(), snap, target, diagnose.ExplanationOptions{}))
+		document(diagnose.Graph(t.Context(), snap, diagnose.GraphOptions{}))
 		document(diagnose.Check(t.Context(), snap, "", nil))
-		document(stuck.Objects(t.Context(), snap, &health.Evidence{}, stuck.Question{}))
-		document(doctor.Examine(t.Context(), snap, doctor.Options{}))
-		document(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))
+		document(diagnose.Stuck(t.Context(), snap, &health.Evidence{}, diagnose.StuckQuestion{}))
+		document(diagnose.Examine(t.Context(), snap, diagnose.CheckupOptions{}))
+		document(diagnose.Rank(t.Context(), snap, diagnose.RiskOptions{Top: 3}))
 	})
 }
 

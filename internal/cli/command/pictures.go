@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/draw"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -73,7 +73,7 @@ func ExplanationDrawing(ctx context.Context, snap *snapshot.Snapshot, e *report.
 func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []object.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {
 		var err error
-		if d.Graph, err = explain.Graph(ctx, snap, explain.GraphOptions{Among: about(doc)}); err != nil {
+		if d.Graph, err = diagnose.Graph(ctx, snap, diagnose.GraphOptions{Among: about(doc)}); err != nil {
 			return nil, err
 		}
 		d.Scene = scene(doc, d.Graph, o)
