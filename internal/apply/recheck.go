@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -27,6 +28,9 @@ import (
 // Objects of our own requests are left out, except for targets of a delete: each request is judged
 // by itself right before it is sent.
 func (r *run) recheck(ctx context.Context) error {
+	if _, err := r.client.Discover(ctx); err != nil { // a kind may be new
+		return fmt.Errorf("objects to be deleted cannot be read again: %w", err)
+	}
 	a := r.indexConsequences()
 	places, err := a.listPlaces()
 	if err != nil {
@@ -36,7 +40,7 @@ func (r *run) recheck(ctx context.Context) error {
 	var changes []string
 	err = forEach(ctx, len(places), func(ctx context.Context, i int) error {
 		var found []*object.Object
-		_, err := r.client.List(ctx, places[i], kube.Selection{Metadata: true}, kube.Listing{
+		_, err := r.client.List(ctx, places[i], kube.Selection{Metadata: !a.needsFacts(places[i].Resource)}, kube.Listing{
 			Object:  func(o *object.Object) error { found = append(found, o); return nil },
 			Restart: func() { found = found[:0] },
 		})
@@ -73,6 +77,10 @@ type consequenceIndex struct {
 	// of the namespaces and CRDs among them, which take their content with them.
 	deleted                 map[types.UID]bool
 	namespaces, definitions map[string]bool
+	// owners are the coordinates of deleted objects that take others without an owner reference.
+	owners map[object.Coordinates]bool
+	// nodes reports that a Node is deleted, and claims that a PersistentVolumeClaim is.
+	nodes, claims bool
 	// dependentNamespaces are the namespaces that can contain dependents of the affected objects.
 	// anywhere reports that a cluster-scoped object is affected, so its dependents can be in any
 	// namespace.
@@ -85,7 +93,7 @@ type consequenceIndex struct {
 func (r *run) indexConsequences() *consequenceIndex {
 	a := &consequenceIndex{
 		run: r, compared: map[types.UID]*report.Consequence{}, deleted: map[types.UID]bool{},
-		namespaces: map[string]bool{}, definitions: map[string]bool{}, dependentNamespaces: map[string]bool{},
+		namespaces: map[string]bool{}, definitions: map[string]bool{}, dependentNamespaces: map[string]bool{}, owners: map[object.Coordinates]bool{},
 	}
 	ours := map[object.Ref]bool{}
 	if r.result.Plan.Seed.Verb != string(plan.Delete) {
@@ -103,12 +111,14 @@ func (r *run) indexConsequences() *consequenceIndex {
 		if c.Change != report.ChangeDeleted {
 			continue
 		}
-		a.deleted[ref.UID] = true
-		switch {
+		a.deleted[ref.UID], a.owners[ref.Coordinates()] = true, true
+		a.nodes, a.claims = a.nodes || ref.Is(object.Node), a.claims || ref.Is(object.PVC)
+		switch seen := r.plannedObject(ref); {
 		case c.Object.Is(object.Namespace):
 			a.namespaces[ref.Name], a.dependentNamespaces[ref.Name] = true, true
 		case c.Object.Is(object.CRD):
 			a.definitions[ref.Name] = true
+		case seen != nil && (seen.IsServiceAddress() || seen.RegisteredForCRDs()): // the API server's own
 		case ref.Namespace == "":
 			a.anywhere = true
 		case !ours[ref]:
@@ -120,15 +130,19 @@ func (r *run) indexConsequences() *consequenceIndex {
 
 // listPlaces returns the lists that recheck reads, one for each kind and namespace: those of
 // affected objects, and all kinds of the namespaces that can contain dependents. Lists that the
-// plan did not read are left out.
+// plan did not read are left out, unless their kind is new.
 func (a *consequenceIndex) listPlaces() ([]kube.Place, error) {
 	type at struct{ apiVersion, name, namespace string }
 	wanted := map[at]kube.Place{}
+	known := map[schema.GroupResource]bool{}
+	for _, r := range a.snap.Resources.All() {
+		known[r.GroupResource()] = true
+	}
 	add := func(r object.Resource, namespace string) {
 		if !r.Namespaced {
 			namespace = ""
 		}
-		if a.snap.Covers(r, namespace) {
+		if a.snap.Covers(r, namespace) || !known[r.GroupResource()] {
 			wanted[at{r.APIVersion(), r.Name, namespace}] = kube.Place{Resource: r, Namespace: namespace}
 		}
 	}
@@ -138,20 +152,17 @@ func (a *consequenceIndex) listPlaces() ([]kube.Place, error) {
 			return nil, fmt.Errorf("objects to be deleted cannot be read again: %w", err)
 		}
 		add(r, c.Object.Namespace)
-		if a.anywhere {
-			add(r, "")
-		}
 	}
-	known := a.client.Discovered()
+	served := a.client.Discovered()
 	if len(a.dependentNamespaces) > 0 {
-		for _, p := range known.Places(kube.Scope{Namespaces: slices.Sorted(maps.Keys(a.dependentNamespaces))}) {
+		for _, p := range served.Places(kube.Scope{Namespaces: slices.Sorted(maps.Keys(a.dependentNamespaces))}) {
 			if p.Resource.Namespaced {
 				add(p.Resource, p.Namespace)
 			}
 		}
 	}
-	for _, p := range known.Places(kube.Scope{}) {
-		if a.definitions[p.Resource.GroupResource().String()] {
+	for _, p := range served.Places(kube.Scope{}) {
+		if a.anywhere || a.definitions[p.Resource.GroupResource().String()] || a.claims && p.Resource.Is(object.PV) {
 			add(p.Resource, "")
 		}
 	}
@@ -173,6 +184,9 @@ func (a *consequenceIndex) change(now *object.Object) string {
 	if seen != nil && seen.UID != now.UID {
 		seen = nil
 	}
+	if !plan.Passing(now.Ref) && a.follows(now) && (seen == nil || !a.follows(seen)) {
+		return name + " goes with what is deleted now"
+	}
 	if c := a.compared[now.UID]; c != nil && seen != nil {
 		if err := a.protected(now); err != nil && c.Change == report.ChangeDeleted {
 			return name + strings.TrimPrefix(err.Error(), "it")
@@ -192,6 +206,21 @@ func (a *consequenceIndex) change(now *object.Object) string {
 		return name + " belongs to what goes now"
 	}
 	return ""
+}
+
+// needsFacts reports whether follows needs more than the metadata of a kind.
+func (a *consequenceIndex) needsFacts(r object.Resource) bool {
+	return a.claims && r.Is(object.PV) || a.nodes && r.Is(object.Pod)
+}
+
+// follows reports whether an object is deleted with a deleted one that it has no reference to: a
+// volume with its claim, a token with its ServiceAccount, a pod with its node.
+func (a *consequenceIndex) follows(o *object.Object) bool {
+	if p := o.Pod(); p != nil && p.NodeName != "" {
+		return a.owners[object.Node.Ref("", p.NodeName).Coordinates()]
+	}
+	owner, ok := o.ImplicitOwner()
+	return ok && a.owners[owner.Ref().Coordinates()] && (o.Volume() == nil || o.Volume().ReclaimPolicy != "Retain")
 }
 
 // contains reports whether an object is deleted with its namespace or CRD.

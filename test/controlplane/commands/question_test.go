@@ -82,6 +82,97 @@ func TestWhileTheQuestionIsOpen(t *testing.T) {
 	}
 }
 
+// TestGrowsWhileTheQuestionIsOpen adds what would go, too, where the metadata of the kinds and
+// namespaces of the plan do not show it: an object of a kind that is new, a dependent of another kind,
+// and what goes without an owner reference.
+func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
+	widgets := func(s *stage) string {
+		crd, group := s.definition()
+		s.create(crd)
+		s.t.Cleanup(func() { s.kubectl(nil, "delete", "crd", "widgets."+group, "--wait=false") })
+		s.until("widgets are served", func() bool {
+			_, err := plane.Kubectl(s.ctx, nil, "get", "widgets."+group, "-n", s.namespace)
+			return err == nil
+		})
+		return group + "/v1"
+	}
+	remains := func(s *stage, kind string) {
+		s.t.Cleanup(func() { s.kubectl(nil, "delete", kind+"/"+s.namespace, "--wait=false") })
+	}
+	for name, x := range map[string]struct {
+		args   []string
+		before func(*stage)
+		change func(*stage)
+		says   string
+	}{
+		"content of a new kind": {
+			[]string{"namespace/NAMESPACE", "--unlock=namespace"}, func(*stage) {},
+			func(s *stage) {
+				s.create(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, annotations: {kubectl-gc.io/protect: "true"}}}`)
+			}, "/late is new, and would go, too",
+		},
+		"dependent of a new kind": {
+			[]string{"configmap/owner"}, func(*stage) {},
+			func(s *stage) {
+				s.create(s.fill(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: OWNER}]}}`))
+			}, "/late belongs to what goes now",
+		},
+		"dependent of a ClusterRole": {
+			[]string{"clusterrole/NAMESPACE"}, func(s *stage) {
+				s.create(s.fill(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE}}`))
+				remains(s, "clusterrole")
+			},
+			func(s *stage) {
+				s.create(s.fill(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: NAMESPACE, uid: ` +
+					s.says("clusterrole/"+s.namespace, "{.metadata.uid}") + `}]}}`))
+			}, "secret/late belongs to what goes now",
+		},
+		"pod on a node": {
+			[]string{"node/NAMESPACE", "--unlock=node"}, func(s *stage) {
+				s.create(s.fill(`{apiVersion: v1, kind: Node, metadata: {name: NAMESPACE}}`))
+				remains(s, "node")
+			},
+			func(s *stage) {
+				s.create(s.fill(`{apiVersion: v1, kind: Pod, metadata: {name: late}, spec: {nodeName: NAMESPACE, automountServiceAccountToken: false, containers: [{name: a, image: a}]}}`))
+			}, "pod/late goes with what is deleted now",
+		},
+		"token of a ServiceAccount": {
+			[]string{"serviceaccount/account"}, func(s *stage) { s.kubectl(nil, "create", "serviceaccount", "account", "-n", s.namespace) },
+			func(s *stage) {
+				s.create(`{apiVersion: v1, kind: Secret, metadata: {name: late, annotations: {kubernetes.io/service-account.name: account}}, type: kubernetes.io/service-account-token}`)
+			}, "secret/late goes with what is deleted now",
+		},
+		"reclaim policy of a volume": {
+			[]string{"persistentvolumeclaim/data", "--unlock=pvc"}, func(s *stage) {
+				s.create(s.fill(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: none, volumeName: NAMESPACE, resources: {requests: {storage: 1Gi}}}}`))
+				s.create(s.fill(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: NAMESPACE}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], storageClassName: none, hostPath: {path: /none}, ` +
+					`persistentVolumeReclaimPolicy: Retain, claimRef: {namespace: NAMESPACE, name: data, uid: ` + s.says("persistentvolumeclaim/data", "{.metadata.uid}") + `}}}`))
+				remains(s, "persistentvolume")
+			},
+			func(s *stage) {
+				s.kubectl(nil, "patch", "persistentvolume/"+s.namespace, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Delete"}}`)
+			}, "goes with what is deleted now",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := enter(t)
+			s.kubectl(nil, "create", "serviceaccount", "default", "-n", s.namespace)
+			s.configMap("owner", "", "")
+			x.before(s)
+			var before map[string]string
+			var once sync.Once
+			person := pondering{s.said(), &once, func() { x.change(s); before = s.world() }}
+			args := []string{"delete", "-n", s.namespace, "--wait=false"}
+			for _, arg := range x.args {
+				args = append(args, s.fill(arg))
+			}
+			a := s.typed(s.ctx, person, args...)
+			s.unchanged(before)
+			a.want(t, 5, x.says, "nothing was written")
+		})
+	}
+}
+
 // TestDigestCoversTheContent writes to the target after its plan was shown: the digest of
 // that plan is not the one of the object as it is now. A status is no such write.
 func TestDigestCoversTheContent(t *testing.T) {
