@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -63,7 +62,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err != nil {
 				return err
 			}
-			targets.NoteNamespace(streams.ErrOut, w.Snapshot, in.One)
+			noteNamespace(streams.ErrOut, w.Snapshot, in.One)
 			snap, err := withoutVersion(w.Snapshot, without)
 			if err != nil {
 				return err

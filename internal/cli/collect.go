@@ -13,8 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -29,7 +27,7 @@ type collection struct {
 	from       source.Source
 	output     command.Output
 	fail       failOn
-	writing    writing.Writing
+	writing    writing
 	namespaces source.Namespaces
 	// only are the namespaces to collect in; empty for all.
 	only         []string
@@ -116,7 +114,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		options.Keep = l.keeper()
 	}
 	for _, name := range l.only {
-		targets.NoteNamespace(l.streams.ErrOut, w.Snapshot, name)
+		noteNamespace(l.streams.ErrOut, w.Snapshot, name)
 	}
 	options.Guards = l.writing.Guards()
 	simulating := command.BeginStage(c, l.streams.ErrOut, "simulating the garbage collector")
@@ -207,7 +205,7 @@ func (l *collection) keeper() plan.Keeper {
 
 // collect asks for confirmation and executes the plan.
 func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
-	err := l.writing.Approve(c, args, l.streams, writing.Proposal{
+	err := l.writing.Approve(c, args, l.streams, proposal{
 		Verb: "collect garbage", DryRun: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps,
 	})
 	if err != nil {

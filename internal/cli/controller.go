@@ -22,7 +22,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -106,7 +105,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
 	f.DurationVar(&k.o.AbsentGracePeriod, "absent-owner-grace-period", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
 	f.StringSliceVar(&k.allowed, "unlock", nil, "Delete objects of this kind although it is protected.")
-	_ = f.SetAnnotation("unlock", writing.UnlocksOf, policy.ProtectedKindNames()) // the flag was just added
+	_ = f.SetAnnotation("unlock", unlocksOf, policy.ProtectedKindNames()) // the flag was just added
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	k.preset.addFlags(f)

@@ -15,8 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -29,9 +27,9 @@ import (
 type deletion struct {
 	streams      genericiooptions.IOStreams
 	source       source.Source
-	targets      targets.Targets
+	targets      targets
 	output       command.Output
-	writing      writing.Writing
+	writing      writing
 	asked        deleteRequest
 	steps, reads bool
 	explore      int
@@ -91,7 +89,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *deletion {
 	return &deletion{
-		streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: command.Output{Own: command.PlanFormats},
+		streams: streams, source: source.New(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats},
 	}
 }
 
@@ -117,14 +115,14 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	}
 	w, result, err := d.plan(c, args)
 	switch {
-	case errors.Is(err, targets.ErrNothingThere):
+	case errors.Is(err, errNothingThere):
 		d.targets.NoteNothing(d.streams.ErrOut, "delete")
 		return nil
 	case err != nil:
 		return err
 	}
 	d.noteDeleted(w, result.Plan)
-	err = d.writing.Approve(c, args, d.streams, writing.Proposal{
+	err = d.writing.Approve(c, args, d.streams, proposal{
 		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps,
 		FailOn: d.failOn.verdict,
 		DryRun: func() ([]report.Answer, error) {
@@ -159,7 +157,7 @@ func (d *deletion) check(c *cobra.Command, args []string) error {
 	if d.explore < 0 && c.Flags().Changed("explore") {
 		return command.Errorf(c, "--explore=%d: must not be negative", d.explore)
 	}
-	if d.keepHistory && !targets.NamesRelease(args) {
+	if d.keepHistory && !namesRelease(args) {
 		return command.Errorf(c, "--keep-history is about a release: give helm/NAME")
 	}
 	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -28,7 +27,7 @@ import (
 type explanation struct {
 	streams genericiooptions.IOStreams
 	source  source.Source
-	targets targets.Targets
+	targets targets
 	output  command.Output
 	options diagnose.ExplanationOptions
 }
@@ -180,7 +179,7 @@ func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) 
 // did. If the history has no deletion of that name, it prints a note with the time when the history
 // begins. The caller reports that the object does not exist.
 func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, err error) {
-	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 || targets.NamesRelease(args) {
+	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 || namesRelease(args) {
 		return false, nil
 	}
 	named, err := namedObjects(c, args)

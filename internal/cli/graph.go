@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -27,7 +26,7 @@ import (
 type graphCommand struct {
 	streams                   genericiooptions.IOStreams
 	source                    source.Source
-	targets                   targets.Targets
+	targets                   targets
 	output                    command.Output
 	owners, dependents, whole bool
 	depth                     int
@@ -171,7 +170,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options diagnose.Gr
 			options.Namespace = namespace
 			rest, err := of(w, part)
 			if rest == "" {
-				targets.NoteNamespace(g.streams.ErrOut, w.Snapshot, namespace)
+				noteNamespace(g.streams.ErrOut, w.Snapshot, namespace)
 			}
 			return rest, err
 		})

@@ -15,8 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -29,9 +27,9 @@ import (
 type removal struct {
 	streams               genericiooptions.IOStreams
 	source                source.Source
-	targets               targets.Targets
+	targets               targets
 	output                command.Output
-	writing               writing.Writing
+	writing               writing
 	allow                 finalizer.Allow
 	steps                 bool
 	wait                  bool
@@ -39,7 +37,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Deletes: true}, output: command.Output{Own: command.PlanFormats}}
+	r := &removal{streams: streams, source: source.New(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME… | TYPE NAME… | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -102,7 +100,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	}
 	refs, names, err := r.find(c, w, args)
 	switch {
-	case errors.Is(err, targets.ErrNothingThere):
+	case errors.Is(err, errNothingThere):
 		r.targets.NoteNothing(r.streams.ErrOut, "remove")
 		return nil
 	case err != nil:
@@ -203,7 +201,7 @@ func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []strin
 	if !strings.Contains(args[0], "/") {
 		return slashed // TYPE NAME NAME…
 	}
-	_, err := targets.FindResource(w.Snapshot, kind)
+	_, err := findResource(w.Snapshot, kind)
 	return !slashed || err != nil
 }
 
@@ -295,7 +293,7 @@ func (r *removal) confirm(c *cobra.Command, args []string, w source.World, resul
 			notes = append(notes, fmt.Sprintf("Without finalizer %s: %s.", f.Name, f.Without))
 		}
 	}
-	return r.writing.Approve(c, args, r.streams, writing.Proposal{
+	return r.writing.Approve(c, args, r.streams, proposal{
 		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps,
 		Obstacles: append(unremovableFinalizers(p), r.protects(w, p)...), Removes: removes, Notes: notes,
 		DryRun: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
@@ -306,7 +304,7 @@ func (r *removal) confirm(c *cobra.Command, args []string, w source.World, resul
 func unremovableFinalizers(p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for _, r := range p.Refusals {
-		list = writing.Gather(list, report.Obstacle{
+		list = gather(list, report.Obstacle{
 			Reason: r.Reason, Finalizer: r.Finalizer, Message: r.Message, Unlock: strings.TrimPrefix(r.LiftedBy, "--unlock="),
 		}, r.Object)
 	}
@@ -324,7 +322,7 @@ func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
 			continue // checked with all other deletions
 		}
 		if why, protected := r.writing.Policy.Check(o); protected && why != reason.ProtectedKind {
-			list = writing.Gather(list, writing.Protected(o.Ref, why), t)
+			list = gather(list, protectedObstacle(o.Ref, why), t)
 		}
 	}
 	return list

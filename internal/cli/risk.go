@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
@@ -50,7 +49,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if err != nil {
 				return err
 			}
-			targets.NoteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
+			noteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
 			if options.Health, err = w.AssessAll(c.Context()); err != nil {
 				return err
 			}

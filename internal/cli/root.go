@@ -1,5 +1,7 @@
 // Package cli is the command line: commands, flags, targets and exit codes. Each command reads a
-// source, has it simulated or explained, and prints the answer. It contains no rules of deletion.
+// source, has it simulated or explained, and prints the answer. Objects are named as for kubectl
+// (targets.go). Writing commands share guards, confirmation and execution (writing.go). It contains no
+// rules of deletion.
 package cli
 
 import (
@@ -15,14 +17,13 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // Main runs a command line and returns the exit code. args[0] is the name of the program.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	typed := args[1:]
-	if asked, ok := targets.Args(args[0], typed); ok {
+	if asked, ok := completionArgs(args[0], typed); ok {
 		typed, streams.ErrOut = asked, io.Discard
 	}
 	root := NewCommand(displayName(args[0]), streams)
@@ -42,7 +43,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // displayName returns `kubectl gc` if kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
-	base = strings.Replace(base, targets.Program, "kubectl-", 1)
+	base = strings.Replace(base, completionProgram, "kubectl-", 1)
 	if command, ok := strings.CutPrefix(base, "kubectl-"); ok {
 		return "kubectl " + command
 	}
@@ -102,7 +103,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		newVersion(streams),
 	)
 	sortIntoGroups(root)
-	targets.Register(root, config)
+	registerCompletions(root, config)
 	return root
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -24,7 +23,7 @@ import (
 type stuckCommand struct {
 	streams genericiooptions.IOStreams
 	source  source.Source
-	targets targets.Targets
+	targets targets
 	output  command.Output
 	watch   bool
 }
@@ -158,7 +157,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 	}
 	switch {
 	case len(args) == 0:
-		targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
+		noteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 		k.noteUnlabelled(w, q)
 		return q, nil
 	case isType(args):
@@ -167,7 +166,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 		return q, err
 	}
 	if unseen := k.targets.Unseen(w, args); unseen != "" {
-		targets.NoteUnseen(k.streams.ErrOut, w, unseen)
+		noteUnseen(k.streams.ErrOut, w, unseen)
 		q.Namespace = unseen
 		return q, nil
 	}
@@ -197,10 +196,10 @@ func (k *stuckCommand) noteUnlabelled(w source.World, q diagnose.StuckQuestion) 
 // deletions in other namespaces. `all` selects all types.
 func (k *stuckCommand) kinds(w source.World, arg string, q *diagnose.StuckQuestion) error {
 	q.Namespace = k.targets.Namespaces.Listed(w.Client != nil)
-	targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
+	noteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 	if arg != "all" {
 		for name := range strings.SplitSeq(arg, ",") {
-			r, err := targets.FindResource(w.Snapshot, name)
+			r, err := findResource(w.Snapshot, name)
 			if err != nil {
 				return err
 			}

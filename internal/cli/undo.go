@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -31,8 +30,8 @@ type undoing struct {
 	lost        bool
 	source      source.Source
 	output      command.Output
-	confirm     writing.Confirm
-	backups     writing.BackupDir
+	confirm     confirm
+	backups     backupDir
 	list        bool
 	remove      bool
 	skipRefused bool
@@ -118,7 +117,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "Bring back what was deleted since this resourceVersion.")
 	command.Unlist(f, "since-revision")
 	u.source.AddRecordFlags(f)
-	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from")
+	notOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from")
 	return c
 }
 
@@ -203,7 +202,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	if u.confirm.IsServerDryRun() {
 		answers, err := planned.Try(c.Context())
 		if err == nil {
-			err = writing.PrintDryRun(u.streams.ErrOut, answers)
+			err = printDryRun(u.streams.ErrOut, answers)
 		}
 		if err != nil {
 			return false, err
@@ -222,7 +221,7 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	if err := u.try(c, planned); err != nil {
 		return false, err
 	}
-	writing.IgnoreBrokenPipe()
+	ignoreBrokenPipe()
 	ended, err := planned.Run(c.Context(), backup.UndoOptions{Tool: command.Version(), Now: time.Now, Wait: wait})
 	if ended == nil {
 		return false, err
@@ -294,7 +293,7 @@ func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*ba
 func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	answers, err := planned.Try(c.Context())
 	switch text := render.AnswersText(answers); {
-	case err != nil || !writing.Refuses(answers):
+	case err != nil || !refuses(answers):
 		return err
 	case u.skipRefused:
 		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(text))

@@ -19,7 +19,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -64,7 +63,7 @@ func TestLatestIsNeverAnEarlierOne(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	u := undoing{backups: writing.BackupDir(dir)}
+	u := undoing{backups: backupDir(dir)}
 	if path, err := u.bundle(&cobra.Command{}, latest, id); path != earlier.Path() || err != nil {
 		t.Errorf("beside one that was not finished: %q, %v", path, err)
 	}

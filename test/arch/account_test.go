@@ -10,8 +10,8 @@ import (
 // a plan.
 var readsAccount = []string{
 	"internal/apply", "internal/backup", "internal/controller", "internal/policy",
-	"internal/cli/writing", "internal/cli/collect.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
-	"internal/cli/remove_finalizer.go",
+	"internal/cli/writing.go", "internal/cli/writing_confirm.go", "internal/cli/writing_guards.go",
+	"internal/cli/collect.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
 }
 
 // behindTheAccount are the names of what the account is made of.

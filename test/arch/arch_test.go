@@ -56,7 +56,7 @@ var rules = []rule{
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
 			{"internal/policy/a.go", "package protect\nfunc f(e T) bool { return e.AlreadyHappening }"},
-			{"internal/cli/writing/a.go", "package writing\nfunc f(e *report.Effect) {}"},
+			{"internal/cli/writing.go", "package cli\nfunc f(e *report.Effect) {}"},
 		},
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},

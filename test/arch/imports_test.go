@@ -46,11 +46,6 @@ var mayImport = map[string][]string{
 		"cli/command",
 		"codec/all", "health", "kube", "manifest", "past", "plan", "render", "report", "snapshot", "snapshot/etcd",
 	},
-	"cli/targets": {"cli/command", "cli/source", "cli/writing", "kube", "policy", "reach", "render", "report", "snapshot"},
-	"cli/writing": {
-		"cli/command", "cli/source",
-		"apisim/controllers", "apply", "kube", "plan", "policy", "render", "report",
-	},
 	"cli": {anything},
 }
 
@@ -84,8 +79,6 @@ var libraries = map[string][]string{
 
 	"cli/command": {"github.com/agnivade/levenshtein", "github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
 	"cli/source":  {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
-	"cli/targets": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
-	"cli/writing": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl", "golang.org/x/sys"},
 	"cli":         {anything},
 }
 

@@ -34,7 +34,7 @@ var conventional = []string{
 // unnamed are types without a good name yet. Rename one, and delete its line.
 var unnamed = map[string]bool{
 	"apisim/controllers.Looker": true, "apisim/controllers.Outlook": true, "apisim/controllers.Standing": true,
-	"backup.Living": true, "backup.Why": true, "cli/writing.Confirm": true,
+	"backup.Living": true, "backup.Why": true,
 	"draw.Look": true, "health.Conditioned": true, "health.Lateness": true, "health.Openness": true, "health.Shown": true,
 	"kube.Feed": true, "kube.Place": true, "kube.Present": true, "plan.Keeper": true,
 	"plan/outcome.Word": true, "plan/outcome.Words": true,

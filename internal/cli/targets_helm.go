@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 // helmType is the type of a Helm release on a command line. A resource type with that name is preferred.
 const helmType = "helm"
 
-// HelmRelease is a release of Helm that was named as a target, helm/web.
-type HelmRelease struct {
+// helmRelease is a release of Helm that was named as a target, helm/web.
+type helmRelease struct {
 	// Records are the Secrets or ConfigMaps with its revisions, in the order of these.
 	Records []*object.Object
 	// Facts are those of the newest record; nil if its data are not in the dump.
@@ -27,31 +27,31 @@ type HelmRelease struct {
 }
 
 // Newest returns the record of the newest revision.
-func (r *HelmRelease) Newest() *object.Object { return r.Records[len(r.Records)-1] }
+func (r *helmRelease) Newest() *object.Object { return r.Records[len(r.Records)-1] }
 
-// NamesRelease reports whether the arguments name a release of Helm.
-func NamesRelease(args []string) bool {
+// namesRelease reports whether the arguments name a release of Helm.
+func namesRelease(args []string) bool {
 	return len(args) > 0 && (args[0] == helmType || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, helmType+"/") }))
 }
 
 // isRelease reports whether the arguments name a release, and not an object of a type with that name.
-func (t *Targets) isRelease(snap *snapshot.Snapshot, args []string) bool {
-	if !t.Files.Empty() || t.many() || !NamesRelease(args) {
+func (t *targets) isRelease(snap *snapshot.Snapshot, args []string) bool {
+	if !t.Files.Empty() || t.many() || !namesRelease(args) {
 		return false
 	}
-	_, err := FindResource(snap, helmType)
+	_, err := findResource(snap, helmType)
 	return err != nil
 }
 
 // findRelease sets Release, and returns the objects of the release that exist: those of its manifest
 // and its records.
-func (t *Targets) findRelease(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) findRelease(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	name := strings.TrimPrefix(args[len(args)-1], helmType+"/")
 	if len(args) > 2 || (len(args) == 2) != (args[0] == helmType) || strings.Contains(name, "/") || name == "" {
 		return nil, command.Errorf(c, "give one release of Helm, as helm/NAME, and nothing else")
 	}
 	namespace := t.Namespaces.OneOrDefault()
-	r := &HelmRelease{}
+	r := &helmRelease{}
 	for _, kind := range []object.Kind{object.Secret, object.ConfigMap} { // the order in which Helm would look
 		if len(r.Records) == 0 {
 			r.Records = recordsOf(w.Snapshot, kind, namespace, name)
@@ -92,7 +92,7 @@ func recordsOf(snap *snapshot.Snapshot, kind object.Kind, namespace, name string
 }
 
 // objects returns the objects of the release in a snapshot.
-func (r *HelmRelease) objects(snap *snapshot.Snapshot) []object.Ref {
+func (r *helmRelease) objects(snap *snapshot.Snapshot) []object.Ref {
 	var refs []object.Ref
 	if r.Facts != nil {
 		for i := range r.Facts.Objects {
@@ -111,7 +111,7 @@ func (r *HelmRelease) objects(snap *snapshot.Snapshot) []object.Ref {
 func noRelease(snap *snapshot.Snapshot, namespace, name string) error {
 	text := fmt.Sprintf("helm release %q not found in namespace %q", name, namespace)
 	var here, elsewhere []string
-	for _, at := range ReleasesOf(snap) {
+	for _, at := range releasesOf(snap) {
 		if at.Namespace == namespace {
 			here = append(here, at.Name)
 		} else if at.Name == name {
@@ -130,8 +130,8 @@ func noRelease(snap *snapshot.Snapshot, namespace, name string) error {
 	return fmt.Errorf("%s%s", text, command.DidYouMean(command.Nearest(name, here)))
 }
 
-// ReleasesOf returns the namespaces and names of the releases that have records in a snapshot, each once.
-func ReleasesOf(snap *snapshot.Snapshot) []object.Coordinates {
+// releasesOf returns the namespaces and names of the releases that have records in a snapshot, each once.
+func releasesOf(snap *snapshot.Snapshot) []object.Coordinates {
 	var list []object.Coordinates
 	for _, kind := range []object.Kind{object.Secret, object.ConfigMap} {
 		for _, o := range snap.OfType(kind.Resource()) {

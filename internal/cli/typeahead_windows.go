@@ -1,4 +1,4 @@
-package writing
+package cli
 
 import "golang.org/x/sys/windows"
 

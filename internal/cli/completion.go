@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"maps"
@@ -14,21 +14,20 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Program is the prefix of the name that kubectl calls for the completion of a plugin. (kubectl,
+// completionProgram is the prefix of the name that kubectl calls for the completion of a plugin. (kubectl,
 // plugin_completion.go)
-const Program = "kubectl_complete-"
+const completionProgram = "kubectl_complete-"
 
-// Args converts a completion call by kubectl to cobra's arguments. It returns false for any other
+// completionArgs converts a completion call by kubectl to cobra's arguments. It returns false for any other
 // call.
-func Args(program string, typed []string) ([]string, bool) {
+func completionArgs(program string, typed []string) ([]string, bool) {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if !strings.HasPrefix(name, Program) {
+	if !strings.HasPrefix(name, completionProgram) {
 		return nil, false
 	}
 	if len(typed) == 0 {
@@ -45,8 +44,8 @@ type words struct {
 // answerWithin is the timeout of a cluster for one completion.
 const answerWithin = 5 * time.Second
 
-// Register sets the completion of all commands and flags.
-func Register(root *cobra.Command, config *genericclioptions.ConfigFlags) {
+// registerCompletions sets the completion of all commands and flags.
+func registerCompletions(root *cobra.Command, config *genericclioptions.ConfigFlags) {
 	w := &words{config: config}
 	arguments := map[string]cobra.CompletionFunc{
 		"delete":           w.objects,
@@ -110,7 +109,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 		}
 		return fixed(keys...)
 	case "unlock":
-		return fixed(f.Annotations[writing.UnlocksOf]...)
+		return fixed(f.Annotations[unlocksOf]...)
 	}
 	if few, ok := f.Value.(*command.Choice); ok {
 		return fixed(few.Known...)
@@ -135,7 +134,7 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	usual, err := writing.BackupDir("").Path()
+	usual, err := backupDir("").Path()
 	if err != nil || typed != "" && !strings.HasPrefix(typed, usual) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}

@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 // query is the context of a completion: a dump or a cluster, and a namespace. Errors lead to no
 // completions.
 type query struct {
-	types Types
+	types typesOfTargets
 	// namespace is that of -n, else that of the context. It counts for namespaced types only.
 	namespace string
 	// names returns the names of a type's objects that start with prefix.
@@ -54,7 +54,7 @@ func (w *words) from(c *cobra.Command, find func(query) ([]string, cobra.ShellCo
 	}
 	usual, _, _ := w.config.ToRawKubeConfigLoader().Namespace() // Connect has already read it
 	return find(query{
-		types: Types{d.Resources, d.Resources.Monitored}, namespace: cmp.Or(namespace, usual),
+		types: typesOfTargets{d.Resources, d.Resources.Monitored}, namespace: cmp.Or(namespace, usual),
 		names: func(r object.Resource, namespace, prefix string) []string {
 			return listNames(ctx, client, r, namespace, prefix)
 		},

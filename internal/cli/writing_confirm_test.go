@@ -1,4 +1,4 @@
-package writing
+package cli
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []object.Ref{pod}, code: command.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var k Writing
+			var k writing
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
 			if x.typed != "" {
@@ -111,7 +111,7 @@ func TestConfirmGivesUp(t *testing.T) {
 
 // TestConfirmRefusesWords refuses meaningless flags.
 func TestConfirmRefusesWords(t *testing.T) {
-	for _, k := range []Writing{
+	for _, k := range []writing{
 		{maxDeletes: -1}, {unlock: []string{"Pod"}}, {unlock: []string{"leak"}},
 	} {
 		if err := k.Check(&cobra.Command{Use: "gc"}); command.ExitCode(t.Context(), err) != command.WrongUsage {

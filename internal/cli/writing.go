@@ -1,6 +1,4 @@
-// Package writing contains what the writing commands have in common: showing the plan, guards,
-// confirmation, execution and exit codes.
-package writing
+package cli
 
 import (
 	"cmp"
@@ -28,9 +26,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Writing is the common part of the writing commands: confirmation, guards and backup.
-type Writing struct {
-	Confirm
+// writing is the common part of the writing commands: confirmation, guards and backup.
+type writing struct {
+	confirm
 	// Unlock handles names of --unlock that are no protected kind, and returns false for unknown
 	// ones; Unlocks lists them. Both are nil for a command without such names.
 	Unlock  func(name string) bool
@@ -41,7 +39,7 @@ type Writing struct {
 	unlock        []string
 	switches      map[string]bool // the given names of unlockSwitches
 	unlocked      []string        // names of the command itself, for the digest
-	backup        BackupDir
+	backup        backupDir
 	noBackup      bool
 	backupSecrets bool
 	// undoText is the text before the command that restores what the run deleted.
@@ -49,25 +47,25 @@ type Writing struct {
 }
 
 // AddFlags adds the flags of every writing command.
-func (w *Writing) AddFlags(f *pflag.FlagSet) {
-	w.Confirm.AddFlags(f)
+func (w *writing) AddFlags(f *pflag.FlagSet) {
+	w.confirm.AddFlags(f)
 	w.AddGuardFlags(f)
 	w.backup.AddFlag(f)
 	command.Unlist(f, "backup-dir")
 }
 
 // AddGuardFlags adds the flags that change guards or the backup, and thereby the digest.
-func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
+func (w *writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.IntVar(&w.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
 	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is still written.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
 	command.Unlist(f, "no-backup", "backup-secrets")
-	_ = f.SetAnnotation("unlock", UnlocksOf, w.unlockNames()) // the flag was just added
+	_ = f.SetAnnotation("unlock", unlocksOf, w.unlockNames()) // the flag was just added
 }
 
-// UnlocksOf is the annotation of --unlock with the names that the command accepts.
-const UnlocksOf = "kubectl-gc.io/unlocks"
+// unlocksOf is the annotation of --unlock with the names that the command accepts.
+const unlocksOf = "kubectl-gc.io/unlocks"
 
 // unlockSwitches are the names of --unlock that are no kinds, in the order of the digest: what Helm
 // manages may be deleted, content that was not read, what requests of the whole cluster need, and
@@ -75,18 +73,18 @@ const UnlocksOf = "kubectl-gc.io/unlocks"
 var unlockSwitches = []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside}
 
 // unlockNames returns all names that --unlock accepts.
-func (w *Writing) unlockNames() []string {
+func (w *writing) unlockNames() []string {
 	return slices.Concat(policy.ProtectedKindNames(), unlockSwitches, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
-func (w *Writing) unlocks() []string {
+func (w *writing) unlocks() []string {
 	const usual = 5
 	return slices.Concat(policy.ProtectedKindNames()[:usual], unlockSwitches, []string{"…"}, w.Unlocks)
 }
 
 // Check validates the flags.
-func (w *Writing) Check(c *cobra.Command) error {
+func (w *writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
 		return command.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
 	}
@@ -115,8 +113,8 @@ func (w *Writing) Check(c *cobra.Command) error {
 	return err
 }
 
-// Proposal is a plan that is about to be executed.
-type Proposal struct {
+// proposal is a plan that is about to be executed.
+type proposal struct {
 	Verb   string
 	World  source.World
 	Result *plan.Result
@@ -140,7 +138,7 @@ var shown = &command.Exit{Code: command.OK}
 
 // Approve shows the plan, and returns nil if it may be executed: nothing forbids it, and it is
 // confirmed. args are those of the command line.
-func (w *Writing) Approve(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
+func (w *writing) Approve(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p proposal) error {
 	document := p.Result.Plan
 	uninstall := document.Seed.Uninstall
 	var obstacles []report.Obstacle
@@ -168,7 +166,7 @@ func (w *Writing) Approve(c *cobra.Command, args []string, streams genericioopti
 		if err != nil {
 			return err
 		}
-		tried = PrintDryRun(streams.ErrOut, answers)
+		tried = printDryRun(streams.ErrOut, answers)
 	}
 	if uninstall != nil {
 		return cmp.Or(tried, w.onlyHelm(c, uninstall))
@@ -195,7 +193,7 @@ func (w *Writing) Approve(c *cobra.Command, args []string, streams genericioopti
 
 // showPlan prints the plan if it is the answer. If the answer is a document about the run, the plan
 // is printed on stderr for the confirmation.
-func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams, p Proposal, live bool) error {
+func (w *writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams, p proposal, live bool) error {
 	out, o := streams.Out, *p.Output
 	if live && !w.IsDryRun() && !o.AsText() {
 		if w.Digest != "" {
@@ -207,8 +205,8 @@ func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams,
 }
 
 // Execute executes the confirmed plan and reports the result.
-func (w *Writing) Execute(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
-	IgnoreBrokenPipe()
+func (w *writing) Execute(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
+	ignoreBrokenPipe()
 	dir, err := w.backup.Path()
 	if err != nil {
 		return err
@@ -222,7 +220,7 @@ func (w *Writing) Execute(c *cobra.Command, o *command.Output, streams genericio
 }
 
 // summary prints the report of a run, and returns the error with its exit code.
-func (w *Writing) summary(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
+func (w *writing) summary(c *cobra.Command, o *command.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
 	if run == nil {
 		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
 			return &command.Exit{Code: command.Refused, Message: refused.Error()}
@@ -281,32 +279,32 @@ func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wip
 	}, following.End
 }
 
-// PrintDryRun prints the answers to dry-run requests. A refusal is an error, as for kubectl
+// printDryRun prints the answers to dry-run requests. A refusal is an error, as for kubectl
 // --dry-run=server.
-func PrintDryRun(errOut io.Writer, answers []report.Answer) error {
+func printDryRun(errOut io.Writer, answers []report.Answer) error {
 	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
-	if Refuses(answers) {
+	if refuses(answers) {
 		return &command.Exit{Code: command.Failed}
 	}
 	return nil
 }
 
-// Refuses reports whether the API server would refuse one of the requests.
-func Refuses(answers []report.Answer) bool {
+// refuses reports whether the API server would refuse one of the requests.
+func refuses(answers []report.Answer) bool {
 	return slices.ContainsFunc(answers, func(a report.Answer) bool { return a.Refused != "" })
 }
 
-// BackupDir is the directory of backups; empty for the default.
-type BackupDir string
+// backupDir is the directory of backups; empty for the default.
+type backupDir string
 
 // AddFlag adds --backup-dir.
-func (d *BackupDir) AddFlag(f *pflag.FlagSet) {
+func (d *backupDir) AddFlag(f *pflag.FlagSet) {
 	f.StringVar((*string)(d), "backup-dir", "", "Where backups are (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
 }
 
 // NameOf returns the argument for undo that finds a backup: its name, or its path with a
 // non-default directory.
-func (d BackupDir) NameOf(path string) string {
+func (d backupDir) NameOf(path string) string {
 	if d == "" {
 		return filepath.Base(path)
 	}
@@ -314,7 +312,7 @@ func (d BackupDir) NameOf(path string) string {
 }
 
 // Path returns the directory.
-func (d BackupDir) Path() (string, error) {
+func (d backupDir) Path() (string, error) {
 	if d != "" {
 		return string(d), nil
 	}
@@ -329,7 +327,7 @@ func (d BackupDir) Path() (string, error) {
 	return filepath.Join(state, "kubectl-gc", "backups"), nil
 }
 
-// IgnoreBrokenPipe keeps the process alive when the reader of its output exits. On Unix, writing to
+// ignoreBrokenPipe keeps the process alive when the reader of its output exits. On Unix, writing to
 // a closed pipe would otherwise end it in the middle of a run. Read-only commands should end like
 // that.
-func IgnoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

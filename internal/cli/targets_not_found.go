@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"fmt"
@@ -58,8 +58,8 @@ func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
 	return snap.Covers(object.Namespace.Resource(), "") && snap.FindKind(object.Namespace, "", name) == nil
 }
 
-// NoteNamespace prints a note if the namespace does not exist.
-func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
+// noteNamespace prints a note if the namespace does not exist.
+func noteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	if name != "" && noSuchNamespace(snap, name) {
 		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(command.DidYouMean(command.Nearest(name, namespaceNames(snap)))))
 	}
@@ -67,7 +67,7 @@ func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 
 // addUnreadNamespaces adds the named namespaces that have content in the snapshot, but were not read
 // themselves. For a delete it prints a note; other answers contain it themselves.
-func (t *Targets) addUnreadNamespaces(w *source.World, args []string, errOut io.Writer) {
+func (t *targets) addUnreadNamespaces(w *source.World, args []string, errOut io.Writer) {
 	named, _ := t.namespacesNamed(args)
 	for _, name := range named {
 		supposed := w.Suppose(name)
@@ -76,13 +76,13 @@ func (t *Targets) addUnreadNamespaces(w *source.World, args []string, errOut io.
 		}
 		w.Snapshot, t.NamespaceUnread = supposed, true
 		if t.Deletes {
-			NoteUnseen(errOut, *w, name)
+			noteUnseen(errOut, *w, name)
 		}
 	}
 }
 
-// NoteUnseen prints a note that only the content of a namespace was read.
-func NoteUnseen(errOut io.Writer, w source.World, name string) {
+// noteUnseen prints a note that only the content of a namespace was read.
+func noteUnseen(errOut io.Writer, w source.World, name string) {
 	if w.Client == nil {
 		fmt.Fprintf(errOut, "note: the dump has objects in namespace %q, but not the namespace itself; its finalizers, annotations and uid are not known\n", name)
 	} else {

@@ -1,4 +1,4 @@
-package writing
+package cli
 
 import (
 	"bufio"
@@ -22,16 +22,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Confirm is the confirmation between a plan and its first write. A user at a terminal reads the
+// confirm is the confirmation between a plan and its first write. A user at a terminal reads the
 // plan and confirms it; a script gives the digest of a plan that was shown before. A plan that was
 // never shown can't be confirmed. (spec §16)
-type Confirm struct {
+type confirm struct {
 	Digest string
 	dryRun string
 }
 
 // AddFlags adds --confirm and --dry-run.
-func (k *Confirm) AddFlags(f *pflag.FlagSet) {
+func (k *confirm) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.Digest, "confirm", "",
 		"Do not ask if this is the digest of the plan. --dry-run prints the digest.")
 	command.AddChoice(f, &k.dryRun, "dry-run", "none",
@@ -40,13 +40,13 @@ func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 }
 
 // SetDryRun sets the dry run.
-func (k *Confirm) SetDryRun() { k.dryRun = "client" }
+func (k *confirm) SetDryRun() { k.dryRun = "client" }
 
 // IsDryRun reports whether nothing is to be written.
-func (k *Confirm) IsDryRun() bool { return k.dryRun == "client" || k.IsServerDryRun() }
+func (k *confirm) IsDryRun() bool { return k.dryRun == "client" || k.IsServerDryRun() }
 
 // IsServerDryRun reports whether each request is sent as a dry run.
-func (k *Confirm) IsServerDryRun() bool { return k.dryRun == "server" }
+func (k *confirm) IsServerDryRun() bool { return k.dryRun == "server" }
 
 // question returns the question for a plan: the cluster, the user and the consequences.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
@@ -99,7 +99,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 // Ask returns nil if the plan may be executed. Any other outcome is an *exit.Error: code 5 if it
 // was refused, 0 if it was only shown. Nothing is written before Ask returns. args are those of the
 // command line.
-func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
+func (k *confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	switch {
 	case k.IsDryRun():
 		return k.show(c, args, streams, q.Digest)
@@ -114,7 +114,7 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 }
 
 // show prints the command that executes a plan.
-func (k *Confirm) show(c *cobra.Command, args []string, streams genericiooptions.IOStreams, digest string) error {
+func (k *confirm) show(c *cobra.Command, args []string, streams genericiooptions.IOStreams, digest string) error {
 	fmt.Fprintf(streams.ErrOut, "Nothing was written. To execute exactly this plan:\n  %s\n", commandLine(c, args, "--confirm="+digest))
 	return shown
 }
@@ -199,9 +199,9 @@ func undoCommand(c *cobra.Command, name string) string {
 // that backup.
 const questionFlag = "kubectl-gc.io/question"
 
-// NotOfBackup marks flags that select what an undo saves in a backup. The printed command names the
+// notOfBackup marks flags that select what an undo saves in a backup. The printed command names the
 // backup and omits them. It panics if there is no such flag.
-func NotOfBackup(f *pflag.FlagSet, names ...string) {
+func notOfBackup(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		if err := f.SetAnnotation(name, questionFlag, nil); err != nil {
 			panic(err) // otherwise the printed command would be refused

@@ -1,7 +1,4 @@
-// Package targets finds the objects that a command is about. They are named as for kubectl, and
-// looked up in a dump or by the cluster. It also completes such names, and all other words of a
-// command line, for the shell.
-package targets
+package cli
 
 import (
 	"cmp"
@@ -27,8 +24,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Targets selects objects as kubectl's flags do.
-type Targets struct {
+// targets selects objects as kubectl's flags do.
+type targets struct {
 	Namespaces source.Namespaces
 	Selector   string
 	fields     string
@@ -46,14 +43,14 @@ type Targets struct {
 	// Content lets a single namespace mean its content.
 	Content bool
 	// Release is, after Find, the release of Helm that was named; nil for any other target.
-	Release *HelmRelease
+	Release *helmRelease
 }
 
-// ErrNothingThere reports that none of the objects exists and that this is acceptable.
-var ErrNothingThere = errors.New("no such object is there")
+// errNothingThere reports that none of the objects exists and that this is acceptable.
+var errNothingThere = errors.New("no such object is there")
 
 // NoteNothing prints ErrNothingThere in kubectl's words, and that there is nothing to do.
-func (t *Targets) NoteNothing(errOut io.Writer, todo string) {
+func (t *targets) NoteNothing(errOut io.Writer, todo string) {
 	where := ""
 	if t.many() {
 		where = t.Namespaces.Where()
@@ -62,7 +59,7 @@ func (t *Targets) NoteNothing(errOut io.Writer, todo string) {
 }
 
 // AddFlags adds the flags that select objects.
-func (t *Targets) AddFlags(f *pflag.FlagSet) {
+func (t *targets) AddFlags(f *pflag.FlagSet) {
 	t.AddNamespaceFlags(f)
 	t.AddSelectorFlag(f, "The objects with these labels, as app=web,tier!=db.")
 	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
@@ -72,12 +69,12 @@ func (t *Targets) AddFlags(f *pflag.FlagSet) {
 }
 
 // AddSelectorFlag adds only -l, with a help text for the command.
-func (t *Targets) AddSelectorFlag(f *pflag.FlagSet, means string) {
+func (t *targets) AddSelectorFlag(f *pflag.FlagSet, means string) {
 	f.StringVarP(&t.Selector, "selector", "l", "", means)
 }
 
 // LabelSelector parses -l; it selects everything without -l.
-func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
+func (t *targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
 	selector, err := labels.Parse(t.Selector)
 	if err != nil {
 		return nil, command.Errorf(c, "-l %q: %w", t.Selector, err)
@@ -86,14 +83,14 @@ func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
 }
 
 // AddNamespaceFlags adds only -n and -A.
-func (t *Targets) AddNamespaceFlags(f *pflag.FlagSet) {
+func (t *targets) AddNamespaceFlags(f *pflag.FlagSet) {
 	t.Namespaces.AddFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
 }
 
 // Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, -f manifests, or
 // helm/NAME for the objects of a release. The result is not empty, and contains each object once,
 // in the order of the arguments.
-func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	if err := t.Check(c, args); err != nil {
 		return nil, err
 	}
@@ -116,7 +113,7 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 		return nil, err
 	}
 	if len(refs) == 0 {
-		return nil, ErrNothingThere
+		return nil, errNothingThere
 	}
 	if t.Release != nil {
 		return distinct(refs), nil
@@ -125,7 +122,7 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 }
 
 // lookUp finds the objects in the snapshot.
-func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+func (t *targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
 	if !t.Files.Empty() {
 		return t.Files.find(snap, t.Namespaces.OneOrDefault())
 	}
@@ -134,7 +131,7 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 	}
 	var refs []object.Ref
 	for arg := range strings.SplitSeq(args[0], ",") {
-		r, err := FindResource(snap, arg)
+		r, err := findResource(snap, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +152,7 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 // the types.
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.DeleteResult: "No resources found".
-func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
+func (t *targets) nothing(snap *snapshot.Snapshot, args []string) error {
 	labelled := ""
 	if t.Selector != "" {
 		labelled = " with labels " + t.Selector
@@ -165,7 +162,7 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 		return err
 	}
 	for arg := range strings.SplitSeq(args[0], ",") {
-		r, unknown := FindResource(snap, arg)
+		r, unknown := findResource(snap, arg)
 		namespace := t.Namespaces.OneOrDefault()
 		if t.Namespaces.All || !r.Namespaced {
 			namespace = ""
@@ -174,11 +171,11 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 			return fmt.Errorf("%w; the dump does not show all %s there", err, cmp.Or(r.Name, arg))
 		}
 	}
-	return ErrNothingThere
+	return errNothingThere
 }
 
 // resolve has the cluster find the objects, as kubectl does.
-func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	found, err := t.Namespaces.Resolve(c.Context(), w.Client, t.asked(args))
 	if isForbidden(err) {
 		// Permission to list is sufficient: the snapshot has the objects.
@@ -227,7 +224,7 @@ func isForbidden(err error) bool {
 }
 
 // Missing reports whether the cluster says that the named objects or their types do not exist.
-func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []string) bool {
+func (t *targets) Missing(ctx context.Context, client *kube.Client, args []string) bool {
 	if t.many() || !t.Files.Empty() {
 		return false
 	}
@@ -246,7 +243,7 @@ func notInSnapshot(snap *snapshot.Snapshot, o *object.Object) error {
 }
 
 // asked returns the selection for the cluster.
-func (t *Targets) asked(args []string) source.Selection {
+func (t *targets) asked(args []string) source.Selection {
 	return source.Selection{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
 		IgnoreNotFound: t.IgnoreMissing,
@@ -254,10 +251,10 @@ func (t *Targets) asked(args []string) source.Selection {
 }
 
 // Given reports whether arguments or flags select objects.
-func (t *Targets) Given(args []string) bool { return len(args) > 0 || t.many() || !t.Files.Empty() }
+func (t *targets) Given(args []string) bool { return len(args) > 0 || t.many() || !t.Files.Empty() }
 
 // Check refuses invalid combinations of arguments and flags.
-func (t *Targets) Check(c *cobra.Command, args []string) error {
+func (t *targets) Check(c *cobra.Command, args []string) error {
 	many := t.many()
 	switch {
 	case !t.Files.Empty() && (len(args) > 0 || many):
@@ -280,14 +277,14 @@ func (t *Targets) Check(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+func (t *targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
 	var refs []object.Ref
 	for _, arg := range args {
 		kind, name, ok := strings.Cut(arg, "/")
 		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 			return nil, command.Errorf(c, "%q: give TYPE/NAME for each object", arg)
 		}
-		r, err := FindResource(snap, kind)
+		r, err := findResource(snap, kind)
 		if err != nil {
 			return nil, err
 		}
@@ -301,7 +298,7 @@ func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []
 }
 
 // findOf finds the objects of one resource.
-func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Resource, names []string) ([]object.Ref, error) {
+func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Resource, names []string) ([]object.Ref, error) {
 	if len(names) > 0 {
 		var refs []object.Ref
 		for _, name := range names {
@@ -330,7 +327,7 @@ func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 	return refs, nil
 }
 
-func (t *Targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
+func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
 	namespace := ""
 	if r.Namespaced {
 		namespace = t.Namespaces.OneOrDefault()
@@ -342,21 +339,21 @@ func (t *Targets) named(snap *snapshot.Snapshot, r object.Resource, name string)
 }
 
 // typesIn returns the types of a snapshot.
-func typesIn(snap *snapshot.Snapshot) Types {
-	return Types{snap.Resources, func(r object.Resource) bool { return len(snap.OfType(r)) > 0 }}
+func typesIn(snap *snapshot.Snapshot) typesOfTargets {
+	return typesOfTargets{snap.Resources, func(r object.Resource) bool { return len(snap.OfType(r)) > 0 }}
 }
 
-// Types are the types for lookups by name. Holds reports whether objects of a type exist.
-type Types struct {
+// typesOfTargets are the types for lookups by name. Holds reports whether objects of a type exist.
+type typesOfTargets struct {
 	*object.Resources
 	Holds func(object.Resource) bool
 }
 
 // Find resolves a type as kubectl does. Among several it prefers the first with objects.
-func (s Types) Find(arg string) (object.Resource, bool) { return s.Named(arg, s.Holds) }
+func (s typesOfTargets) Find(arg string) (object.Resource, bool) { return s.Named(arg, s.Holds) }
 
-// FindResource returns the type of an argument in a snapshot.
-func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
+// findResource returns the type of an argument in a snapshot.
+func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
 	if r, ok := typesIn(snap).Find(arg); ok {
 		return r, nil
 	}

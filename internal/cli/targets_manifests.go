@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package writing
+package cli
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ import (
 const maxBreakageNotes = 3
 
 // notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
-func (w *Writing) notes(p *report.Plan) []string {
+func (w *writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	if !p.Complete {
@@ -51,7 +51,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 }
 
 // secretsNotSaved returns the number of Secrets to delete whose content the backup will not contain.
-func (w *Writing) secretsNotSaved(deletes []object.Ref) int {
+func (w *writing) secretsNotSaved(deletes []object.Ref) int {
 	if w.backupSecrets {
 		return 0
 	}
@@ -66,7 +66,7 @@ func (w *Writing) secretsNotSaved(deletes []object.Ref) int {
 
 // undoHint returns the text before the command that restores what a plan deletes; empty if nothing
 // can be restored.
-func (w *Writing) undoHint(p *report.Plan) string {
+func (w *writing) undoHint(p *report.Plan) string {
 	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
 	switch secrets := w.secretsNotSaved(deletes); {
 	case w.noBackup || secrets == len(deletes):
@@ -87,7 +87,7 @@ func isUnprotected(p *report.Plan, why reason.Code, seen *object.Object) bool {
 }
 
 // Guards returns the flags that weaken a guard or change what is saved, for the digest.
-func (w *Writing) Guards() []string {
+func (w *writing) Guards() []string {
 	var list []string
 	if w.maxDeletes > policy.DefaultMaxDeletes {
 		list = append(list, "max-deletes="+strconv.Itoa(w.maxDeletes))
@@ -113,18 +113,18 @@ func (w *Writing) Guards() []string {
 
 // obstacles returns why a run must be refused; empty if it need not. The order is that of the
 // consequences.
-func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
+func (w *writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
 	find := world.Cursor().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.CheckDeletes(p.Consequences, find) {
 		if isUnprotected(p, r.Why, find(r.Object)) {
 			continue
 		}
-		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
+		list = gather(list, protectedObstacle(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
 	for i := range p.Outside {
 		if x := &p.Outside[i]; !w.switches[policy.UnlockOutside] && x.LosesData() {
-			list = Gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
+			list = gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
 		}
 	}
 	if !w.switches[policy.UnlockUnseen] {
@@ -132,7 +132,7 @@ func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 	}
 	for i := range p.Broken { // webhooks and APIs of the whole cluster that stop working at once
 		if b := &p.Broken[i]; !w.switches[policy.UnlockBreaks] && b.ClusterWide && b.When == report.BreaksNow {
-			list = Gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
+			list = gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
 		}
 	}
 	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
@@ -163,7 +163,7 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 			}
 		}
 		if len(kinds) > 0 {
-			list = Gather(list, report.Obstacle{
+			list = gather(list, report.Obstacle{
 				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: strings.Join(kinds, ", "),
 			}, r)
 		}
@@ -179,13 +179,13 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 			continue
 		}
 		message := strings.TrimSuffix(cmp.Or(u.Controller, "its controller")+does+u.Message, "; ")
-		list = Gather(list, report.Obstacle{Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: message}, u.Object)
+		list = gather(list, report.Obstacle{Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: message}, u.Object)
 	}
 	return list
 }
 
-// Protected returns the obstacle for a protected object, with the name that unlocks it.
-func Protected(ref object.Ref, why reason.Code) report.Obstacle {
+// protectedObstacle returns the obstacle for a protected object, with the name that unlocks it.
+func protectedObstacle(ref object.Ref, why reason.Code) report.Obstacle {
 	o := report.Obstacle{Reason: string(why)}
 	switch why {
 	case reason.ProtectedKind:
@@ -197,8 +197,8 @@ func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 	return o
 }
 
-// Gather adds an object to the equal obstacle in the list, or appends the obstacle.
-func Gather(list []report.Obstacle, o report.Obstacle, ref object.Ref) []report.Obstacle {
+// gather adds an object to the equal obstacle in the list, or appends the obstacle.
+func gather(list []report.Obstacle, o report.Obstacle, ref object.Ref) []report.Obstacle {
 	i := slices.IndexFunc(list, func(x report.Obstacle) bool {
 		return x.Reason == o.Reason && x.Unlock == o.Unlock && x.Finalizer == o.Finalizer && x.Message == o.Message
 	})
@@ -211,7 +211,7 @@ func Gather(list []report.Obstacle, o report.Obstacle, ref object.Ref) []report.
 
 // refuse returns the error of a plan that must not be executed, with the command that lifts the
 // obstacles. For a dry run it only prints them.
-func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
+func (w *writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
 	text := render.ObstaclesText(obstacles)
 	if lifts := w.liftingFlags(obstacles); len(lifts) > 0 && live {
 		text += "\nTo do it anyway:\n  " + commandLine(c, args, lifts...)
@@ -229,7 +229,7 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 }
 
 // onlyHelm ends a command about a release, which only Helm uninstalls.
-func (w *Writing) onlyHelm(c *cobra.Command, u *report.Uninstall) error {
+func (w *writing) onlyHelm(c *cobra.Command, u *report.Uninstall) error {
 	if w.IsDryRun() {
 		return shown
 	}
@@ -237,7 +237,7 @@ func (w *Writing) onlyHelm(c *cobra.Command, u *report.Uninstall) error {
 }
 
 // liftingFlags returns the flags that lift all obstacles; nil if one can't be lifted.
-func (w *Writing) liftingFlags(obstacles []report.Obstacle) []string {
+func (w *writing) liftingFlags(obstacles []report.Obstacle) []string {
 	names, limit := slices.Clone(w.unlock), ""
 	for i := range obstacles {
 		switch o := &obstacles[i]; {

@@ -1,4 +1,4 @@
-package targets
+package cli
 
 import (
 	"context"
@@ -19,11 +19,11 @@ import (
 )
 
 // many reports whether the flags select objects instead of naming them.
-func (t *Targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
+func (t *targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
 
 // isLimitedToNamespace reports whether the user expects a destructive selection to be limited to a
 // namespace.
-func (t *Targets) isLimitedToNamespace() bool {
+func (t *targets) isLimitedToNamespace() bool {
 	return t.Deletes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All
 }
 
@@ -31,12 +31,12 @@ func (t *Targets) isLimitedToNamespace() bool {
 // cluster then, and prints only a warning together with the deletes.
 //
 // Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.DeleteResult.
-func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
+func (t *targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
 	if !t.isLimitedToNamespace() {
 		return nil
 	}
 	for arg := range strings.SplitSeq(args[0], ",") {
-		if r, err := FindResource(snap, arg); err == nil && !r.Namespaced {
+		if r, err := findResource(snap, arg); err == nil && !r.Namespaced {
 			return t.clusterScoped(c, r.Name+" are")
 		}
 	}
@@ -45,7 +45,7 @@ func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []s
 
 // checkFound refuses a selection with -n that has found cluster-scoped objects, as a category may.
 // For named objects it warns, as kubectl does.
-func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
+func (t *targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 	if !t.Deletes || t.Namespaces.One == "" || t.Namespaces.All {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 }
 
 // clusterScoped returns the error for a selection that -n does not limit.
-func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
+func (t *targets) clusterScoped(c *cobra.Command, what string) error {
 	flag := "--all"
 	switch {
 	case t.Selector != "":
@@ -94,7 +94,7 @@ func distinct(refs []object.Ref) []object.Ref {
 // namespacesNamed returns the namespaces that the arguments name as objects, such as pay for
 // `ns/pay`, and those of the other objects. The default namespace alone is left out, since it may
 // not apply. Manifests on standard input are ignored.
-func (t *Targets) namespacesNamed(args []string) (named, others []string) {
+func (t *targets) namespacesNamed(args []string) (named, others []string) {
 	more := false
 	add := func(isNamespace bool, name string) {
 		if isNamespace {
@@ -126,7 +126,7 @@ func (t *Targets) namespacesNamed(args []string) (named, others []string) {
 
 // Unseen returns the namespace that is the only object named, if its content was read but the
 // Namespace itself was not; else "".
-func (t *Targets) Unseen(w source.World, args []string) string {
+func (t *targets) Unseen(w source.World, args []string) string {
 	named, others := t.namespacesNamed(args)
 	if len(named) != 1 || len(others) > 0 || w.Suppose(named[0]) == nil {
 		return ""
@@ -148,8 +148,8 @@ type judge func(w source.World, refs []object.Ref, part *reach.OneNamespace) (re
 
 // Answer answers a question about single objects. If mayBeEnough, it first reads only their
 // namespace and the cluster-scoped objects, and everything only if judge finds that insufficient.
-func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
-	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() && !NamesRelease(args) { // a release may have objects anywhere
+func (t *targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
+	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() && !namesRelease(args) { // a release may have objects anywhere
 		done, err := t.answerNarrowly(c, streams, from, args, judge)
 		if done || err != nil {
 			return err
@@ -173,13 +173,13 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 
 // Confine makes the source read at least the namespaces of the arguments if the user may not list
 // everything in the cluster.
-func (t *Targets) Confine(from *source.Source, args []string) {
+func (t *targets) Confine(from *source.Source, args []string) {
 	named, others := t.namespacesNamed(args)
 	from.Single, from.About = true, slices.Concat(named, others)
 }
 
 // answerNarrowly reports whether reading one namespace was sufficient.
-func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, judge judge) (done bool, err error) {
+func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, judge judge) (done bool, err error) {
 	if err := t.Check(c, args); err != nil {
 		return false, err
 	}
@@ -202,7 +202,7 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 
 // AnswerIn is Answer for all objects of a namespace, or of all namespaces. namespace is empty for
 // all.
-func (t *Targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, mayBeEnough bool, judge func(w source.World, namespace string, part *reach.OneNamespace) (rest string, err error)) error {
+func (t *targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, mayBeEnough bool, judge func(w source.World, namespace string, part *reach.OneNamespace) (rest string, err error)) error {
 	in := &t.Namespaces
 	if mayBeEnough && from.Whole() && !in.All {
 		client, err := from.Open(c, in)
@@ -246,7 +246,7 @@ func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.S
 // oneNamespace returns the common namespace of the objects, or the single Namespace if the question
 // is about its content; empty if there is none. Errors are reported later, when the objects are
 // looked up in the snapshot.
-func (t *Targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
+func (t *targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
 	objects, err := t.Namespaces.Resolve(ctx, client, t.asked(args))
 	if err != nil || len(objects) == 0 {
 		return ""
