@@ -1,6 +1,10 @@
 // Package apply executes a plan within its bounds. It checks permissions, backs up the objects that
 // will be deleted, and sends the writes through the bounds of the plan and a journal. An unplanned
 // write is not sent and ends the run. (spec §16)
+//
+// Policy says what may be deleted at all (protect.go): some objects are protected unless the user
+// unlocks their kind by name, some kinds hold data, and one run deletes no more than a limit. It applies
+// to our own writes. Predictions ignore it, as Kubernetes does.
 package apply
 
 import (
@@ -18,7 +22,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -35,7 +38,7 @@ type Options struct {
 	Unsaved bool
 	// Policy lists what must not be deleted. It is checked again right before each request, for the
 	// version that the request is for.
-	Policy policy.Policy
+	Policy Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
 	// StallTimeout is how long a run without progress waits before it ends; 0 for 15 seconds.

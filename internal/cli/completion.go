@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -98,7 +97,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 		return fixed(f.Annotations[command.FormatsOf]...)
 	case "for":
 		var commands []string
-		for _, c := range policy.Commands() {
+		for _, c := range rbacCommands() {
 			commands = append(commands, string(c))
 		}
 		return fixed(commands...)

@@ -20,13 +20,13 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 // The times of the lease, equal to those of the Kubernetes control plane.
@@ -105,7 +105,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
 	f.DurationVar(&k.o.AbsentGracePeriod, "absent-owner-grace-period", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
 	f.StringSliceVar(&k.allowed, "unlock", nil, "Delete objects of this kind although it is protected.")
-	_ = f.SetAnnotation("unlock", unlocksOf, policy.ProtectedKindNames()) // the flag was just added
+	_ = f.SetAnnotation("unlock", unlocksOf, apply.ProtectedKindNames()) // the flag was just added
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	k.preset.addFlags(f)
@@ -179,7 +179,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 		}
 	}
 	var err error
-	if k.o.Allow, err = policy.ParseProtectedKinds(k.allowed); err != nil {
+	if k.o.Allow, err = apply.ParseProtectedKinds(k.allowed); err != nil {
 		return command.Errorf(c, "--unlock: %w", err)
 	}
 	if !k.cluster.Known() {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -88,7 +88,7 @@ func (f *failOn) match(p *report.Plan) []string {
 		}
 	}
 	deletes := 0
-	for r := range policy.DeletedObjects(p.Consequences) {
+	for r := range apply.DeletedObjects(p.Consequences) {
 		deletes++
 		kinds[r.Kind]++
 	}

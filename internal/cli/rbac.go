@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -76,24 +75,24 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (r *rbac) run(c *cobra.Command) error {
-	if r.command == policy.AdmissionPolicyName {
-		return r.print(c, policy.AdmissionPolicy())
+	if r.command == admissionPolicyName {
+		return r.print(c, admissionPolicy())
 	}
-	of, err := policy.ParseCommand(r.command)
+	of, err := parseRBACCommand(r.command)
 	if err != nil {
 		return command.Errorf(c, "--for: %w", err)
 	}
 	if len(r.from) > 0 && !r.kinds {
 		return command.Errorf(c, "--from requires --kinds")
 	}
-	o := policy.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
+	o := rbacOptions{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
 	if r.kinds {
 		if o.Kinds, err = r.served(c); err != nil {
 			return err
 		}
 	}
-	roles := []runtime.Object{policy.ClusterRole(of, o)}
-	if role := policy.Role(of, o); role != nil {
+	roles := []runtime.Object{clusterRole(of, o)}
+	if role := namespacedRole(of, o); role != nil {
 		roles = append(roles, role)
 	}
 	return r.print(c, roles)

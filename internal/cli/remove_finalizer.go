@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -314,7 +313,7 @@ func unremovableFinalizers(p *report.Plan) []report.Obstacle {
 // protects returns the targets that must be left alone. They are being deleted already, so their
 // kind does not protect them. Annotations of their owner or of Helm do.
 func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
-	gone := slices.Collect(policy.DeletedObjects(p.Consequences))
+	gone := slices.Collect(apply.DeletedObjects(p.Consequences))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -33,7 +32,7 @@ type writing struct {
 	// ones; Unlocks lists them. Both are nil for a command without such names.
 	Unlock  func(name string) bool
 	Unlocks []string
-	Policy  policy.Policy
+	Policy  apply.Policy
 
 	maxDeletes    int
 	unlock        []string
@@ -56,7 +55,7 @@ func (w *writing) AddFlags(f *pflag.FlagSet) {
 
 // AddGuardFlags adds the flags that change guards or the backup, and thereby the digest.
 func (w *writing) AddGuardFlags(f *pflag.FlagSet) {
-	f.IntVar(&w.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
+	f.IntVar(&w.maxDeletes, "max-deletes", apply.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
 	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is still written.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
@@ -70,17 +69,17 @@ const unlocksOf = "kubectl-gc.io/unlocks"
 // unlockSwitches are the names of --unlock that are no kinds, in the order of the digest: what Helm
 // manages may be deleted, content that was not read, what requests of the whole cluster need, and
 // data outside of the cluster.
-var unlockSwitches = []string{policy.UnlockHelm, policy.UnlockUnseen, policy.UnlockBreaks, policy.UnlockOutside}
+var unlockSwitches = []string{apply.UnlockHelm, apply.UnlockUnseen, apply.UnlockBreaks, apply.UnlockOutside}
 
 // unlockNames returns all names that --unlock accepts.
 func (w *writing) unlockNames() []string {
-	return slices.Concat(policy.ProtectedKindNames(), unlockSwitches, w.Unlocks)
+	return slices.Concat(apply.ProtectedKindNames(), unlockSwitches, w.Unlocks)
 }
 
 // unlocks returns the names of --unlock for the help, without rarely deleted kinds.
 func (w *writing) unlocks() []string {
 	const usual = 5
-	return slices.Concat(policy.ProtectedKindNames()[:usual], unlockSwitches, []string{"…"}, w.Unlocks)
+	return slices.Concat(apply.ProtectedKindNames()[:usual], unlockSwitches, []string{"…"}, w.Unlocks)
 }
 
 // Check validates the flags.
@@ -96,7 +95,7 @@ func (w *writing) Check(c *cobra.Command) error {
 			w.switches[name] = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
-		case !policy.IsProtectedKind(name):
+		case !apply.IsProtectedKind(name):
 			unknown = append(unknown, name)
 		default:
 			kinds = append(kinds, name)
@@ -107,9 +106,9 @@ func (w *writing) Check(c *cobra.Command) error {
 	if len(unknown) > 0 {
 		return command.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(w.unlockNames(), ", "))
 	}
-	w.Policy.Helm = w.switches[policy.UnlockHelm]
+	w.Policy.Helm = w.switches[apply.UnlockHelm]
 	var err error
-	w.Policy.Allow, err = policy.ParseProtectedKinds(kinds)
+	w.Policy.Allow, err = apply.ParseProtectedKinds(kinds)
 	return err
 }
 

@@ -14,10 +14,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/term"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -52,7 +52,7 @@ func (k *confirm) IsServerDryRun() bool { return k.dryRun == "server" }
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	// Events that are deleted as a consequence do not count.
 	ignored := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
-	deletes := slices.DeleteFunc(slices.Collect(policy.DeletedObjects(p.Consequences)), ignored)
+	deletes := slices.DeleteFunc(slices.Collect(apply.DeletedObjects(p.Consequences)), ignored)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
@@ -83,9 +83,9 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	}
 	for _, r := range deletes {
 		kind, err := kinds.For(r.APIVersion, r.Kind)
-		rank, data := policy.DataRank(r, err == nil && kind.Custom)
+		rank, data := apply.DataRank(r, err == nil && kind.Custom)
 		if outside[r] {
-			rank, data = policy.OutsideDataRank(), true
+			rank, data = apply.OutsideDataRank(), true
 		}
 		if data {
 			ranks[r] = rank

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -27,7 +27,7 @@ const maxBreakageNotes = 3
 // notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
 func (w *writing) notes(p *report.Plan) []string {
 	var notes []string
-	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
+	deletes := slices.Collect(apply.DeletedObjects(p.Consequences))
 	if !p.Complete {
 		notes = append(notes, "The plan depends on something unknown: more may be deleted than it says, without a backup.")
 	}
@@ -67,7 +67,7 @@ func (w *writing) secretsNotSaved(deletes []object.Ref) int {
 // undoHint returns the text before the command that restores what a plan deletes; empty if nothing
 // can be restored.
 func (w *writing) undoHint(p *report.Plan) string {
-	deletes := slices.Collect(policy.DeletedObjects(p.Consequences))
+	deletes := slices.Collect(apply.DeletedObjects(p.Consequences))
 	switch secrets := w.secretsNotSaved(deletes); {
 	case w.noBackup || secrets == len(deletes):
 		return ""
@@ -89,7 +89,7 @@ func isUnprotected(p *report.Plan, why reason.Code, seen *object.Object) bool {
 // Guards returns the flags that weaken a guard or change what is saved, for the digest.
 func (w *writing) Guards() []string {
 	var list []string
-	if w.maxDeletes > policy.DefaultMaxDeletes {
+	if w.maxDeletes > apply.DefaultMaxDeletes {
 		list = append(list, "max-deletes="+strconv.Itoa(w.maxDeletes))
 	}
 	if w.noBackup {
@@ -98,9 +98,9 @@ func (w *writing) Guards() []string {
 	if w.backupSecrets {
 		list = append(list, "backup-secrets")
 	}
-	for _, kind := range policy.ProtectedKinds() {
+	for _, kind := range apply.ProtectedKinds() {
 		if w.Policy.Allow[kind] {
-			list = append(list, "unlock="+policy.UnlockName(kind))
+			list = append(list, "unlock="+apply.UnlockName(kind))
 		}
 	}
 	for _, name := range unlockSwitches {
@@ -123,19 +123,19 @@ func (w *writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 		list = gather(list, protectedObstacle(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), object.Ref(r.Object))
 	}
 	for i := range p.Outside {
-		if x := &p.Outside[i]; !w.switches[policy.UnlockOutside] && x.LosesData() {
-			list = gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: policy.UnlockOutside}, x.Object)
+		if x := &p.Outside[i]; !w.switches[apply.UnlockOutside] && x.LosesData() {
+			list = gather(list, report.Obstacle{Reason: string(reason.ProtectedOutside), Unlock: apply.UnlockOutside}, x.Object)
 		}
 	}
-	if !w.switches[policy.UnlockUnseen] {
+	if !w.switches[apply.UnlockUnseen] {
 		list = append(list, unread(world, p)...)
 	}
 	for i := range p.Broken { // webhooks and APIs of the whole cluster that stop working at once
-		if b := &p.Broken[i]; !w.switches[policy.UnlockBreaks] && b.ClusterWide && b.When == report.BreaksNow {
-			list = gather(list, report.Obstacle{Reason: string(policy.BreaksCluster), Unlock: policy.UnlockBreaks, Message: b.Message}, b.Object)
+		if b := &p.Broken[i]; !w.switches[apply.UnlockBreaks] && b.ClusterWide && b.When == report.BreaksNow {
+			list = gather(list, report.Obstacle{Reason: string(apply.BreaksCluster), Unlock: apply.UnlockBreaks, Message: b.Message}, b.Object)
 		}
 	}
-	if r := policy.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
+	if r := apply.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
 	}
 	return list
@@ -147,7 +147,7 @@ func (w *writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 // notes say that more may be deleted.
 func unread(world source.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
-	for r := range policy.DeletedObjects(p.Consequences) {
+	for r := range apply.DeletedObjects(p.Consequences) {
 		if world.Client == nil {
 			break
 		}
@@ -164,7 +164,7 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 		}
 		if len(kinds) > 0 {
 			list = gather(list, report.Obstacle{
-				Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: strings.Join(kinds, ", "),
+				Reason: string(apply.UnseenContent), Unlock: apply.UnlockUnseen, Message: strings.Join(kinds, ", "),
 			}, r)
 		}
 	}
@@ -179,7 +179,7 @@ func unread(world source.World, p *report.Plan) []report.Obstacle {
 			continue
 		}
 		message := strings.TrimSuffix(cmp.Or(u.Controller, "its controller")+does+u.Message, "; ")
-		list = gather(list, report.Obstacle{Reason: string(policy.UnseenContent), Unlock: policy.UnlockUnseen, Message: message}, u.Object)
+		list = gather(list, report.Obstacle{Reason: string(apply.UnseenContent), Unlock: apply.UnlockUnseen, Message: message}, u.Object)
 	}
 	return list
 }
@@ -189,9 +189,9 @@ func protectedObstacle(ref object.Ref, why reason.Code) report.Obstacle {
 	o := report.Obstacle{Reason: string(why)}
 	switch why {
 	case reason.ProtectedKind:
-		o.Unlock = policy.UnlockName(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
+		o.Unlock = apply.UnlockName(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
 	case reason.ProtectedByHelm:
-		o.Unlock = policy.UnlockHelm
+		o.Unlock = apply.UnlockHelm
 	default: // can't be unlocked
 	}
 	return o

@@ -28,9 +28,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 // Options configure Run.
@@ -151,7 +151,7 @@ func Run(ctx context.Context, o Options) error {
 
 // prepare makes the gate and the clients. It sends no request.
 func (s *service) prepare() error {
-	s.gate = &gate{enforce: s.o.Enforce, policy: policy.Policy{Allow: s.o.Allow}}
+	s.gate = &gate{enforce: s.o.Enforce, policy: apply.Policy{Allow: s.o.Allow}}
 	s.gate.breaker = newCircuitBreaker(s.o.MaxDeletesPerMinute, time.Now)
 	if s.o.MaxGarbagePercent > 0 && s.o.Rules == engine.Strict {
 		s.gate.garbage = newGarbageRateLimit(s.o.MaxGarbagePercent, time.Now, s.objects)

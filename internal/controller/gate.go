@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -53,7 +53,7 @@ func holdBack(r *engine.RefusedError) time.Duration {
 // gate decides about requests before they are sent.
 type gate struct {
 	enforce bool
-	policy  policy.Policy
+	policy  apply.Policy
 	breaker *circuitBreaker
 	// garbage counts garbage before it is deleted; nil without that limit.
 	garbage *garbageRateLimit

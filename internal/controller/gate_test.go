@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -52,7 +52,7 @@ func TestGate(t *testing.T) {
 		{"observing a patch", gate{breaker: whole()}, patch, errObserving.Text},
 		{"protected", gate{enforce: true, breaker: whole()}, deleting(claim.Kind), string(reason.ProtectedKind)},
 		{"protected, observing", gate{breaker: whole()}, deleting(claim.Kind), string(reason.ProtectedKind)},
-		{"allowed", gate{enforce: true, breaker: whole(), policy: policy.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
+		{"allowed", gate{enforce: true, breaker: whole(), policy: apply.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
 		{"never seen", gate{enforce: true, breaker: whole()}, unseen, string(reason.ProtectedByAnnotation)},
 		{"tripped", gate{enforce: true, breaker: broken}, deleting("Pod"), string(reason.SafetyLimitTripped)},
 		{"tripped, a patch", gate{enforce: true, breaker: broken}, patch, string(reason.SafetyLimitTripped)},

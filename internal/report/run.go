@@ -257,7 +257,7 @@ func (c *Confirmation) Name() string {
 // Obstacle is why a plan is refused, with the objects concerned and what lifts it. It is only
 // shown; no document contains it.
 type Obstacle struct {
-	// Reason is a reason.Code, or a policy.RefusalReason without one.
+	// Reason is a reason.Code, or an apply.RefusalReason without one.
 	Reason  string
 	Objects []object.Ref
 	// Finalizer and Message are set for a finalizer that must stay.

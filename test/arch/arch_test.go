@@ -55,13 +55,13 @@ var rules = []rule{
 		"one account", oneAccount,
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/policy/a.go", "package protect\nfunc f(e T) bool { return e.AlreadyHappening }"},
+			{"internal/apply/a.go", "package apply\nfunc f(e T) bool { return e.AlreadyHappening }"},
 			{"internal/cli/writing.go", "package cli\nfunc f(e *report.Effect) {}"},
 		},
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},
 			{"internal/cli/explain.go", "package cli\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/policy/a_test.go", "package protect\nfunc f(e T) bool { return e.AlreadyHappening }"},
+			{"internal/apply/a_test.go", "package apply\nfunc f(e T) bool { return e.AlreadyHappening }"},
 		},
 	},
 	{

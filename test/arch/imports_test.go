@@ -35,12 +35,11 @@ var mayImport = map[string][]string{
 	"diagnose":           {"report", "engine", "finalizer", "graph", "apisim", "snapshot", "plan", "reach", "health"},
 	"draw":               {"graph", "render", "report"},
 	"render":             {"report"},
-	"policy":             {"report"},
 	"backup/undo":        {},
 	"backup":             {"backup/undo", "past", "kube", "manifest", "report"},
-	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube"},
+	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "backup", "kube"},
 	"deleters":           {"apisim/controllers", "diagnose", "engine", "kube", "report", "snapshot"},
-	"controller":         {"engine", "kube", "policy", "render", "report"},
+	"controller":         {"apply", "engine", "kube", "render", "report"},
 	"cli/command":        {"diagnose", "draw", "render", "report", "snapshot"},
 	"cli/source": {
 		"cli/command",
@@ -73,7 +72,6 @@ var libraries = map[string][]string{
 	"backup":     {"github.com/go-json-experiment/json"},
 	"past":       {"github.com/go-json-experiment/json"},
 	"uses":       {"github.com/go-json-experiment/json"},
-	"policy":     {"k8s.io/api/admissionregistration", "k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},
 	"deleters":   {"golang.org/x/sync", "k8s.io/client-go/rest"},
 

@@ -9,7 +9,7 @@ import (
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
 	"object", "reason", "release", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose",
-	"report", "render", "draw", "manifest", "policy", "backup/undo",
+	"report", "render", "draw", "manifest", "backup/undo",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

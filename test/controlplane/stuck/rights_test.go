@@ -10,11 +10,11 @@ import (
 
 	rbac "k8s.io/api/rbac/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -33,7 +33,7 @@ const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 func TestRights(t *testing.T) {
 	s := &stage{T: t, ctx: context.WithoutCancel(t.Context())}
 	r := s.reading()
-	all := policy.ClusterRole(policy.Stuck, policy.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
+	all := apply.ClusterRole(apply.Stuck, apply.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
 	r.allow(all, "", "")
 	if w := r.evidence(); w.Terminating[0].Unread != "" || len(w.Terminating[0].Writers) == 0 {
 		t.Errorf("with all permissions: %+v", w.Terminating)

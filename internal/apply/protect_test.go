@@ -1,4 +1,4 @@
-package policy
+package apply
 
 import (
 	"slices"
