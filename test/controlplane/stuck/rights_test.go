@@ -1,6 +1,7 @@
 package stuck
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -9,9 +10,10 @@ import (
 	"testing"
 
 	rbac "k8s.io/api/rbac/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -33,7 +35,7 @@ const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 func TestRights(t *testing.T) {
 	s := &stage{T: t, ctx: context.WithoutCancel(t.Context())}
 	r := s.reading()
-	all := apply.ClusterRole(apply.Stuck, apply.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
+	all := r.printed()
 	r.allow(all, "", "")
 	if w := r.evidence(); w.Terminating[0].Unread != "" || len(w.Terminating[0].Writers) == 0 {
 		t.Errorf("with all permissions: %+v", w.Terminating)
@@ -122,7 +124,7 @@ func (s *stage) reading() *reading {
 	s.Cleanup(r.admin.Close)
 	flags := plane.Flags()
 	flags.Impersonate = new("rights")
-	if r.user, err = source.Connect(flags, kube.Options{}); err != nil {
+	if r.user, err = command.Connect(flags, kube.Options{}); err != nil {
 		s.Fatal(err)
 	}
 	s.Cleanup(r.user.Close)
@@ -145,6 +147,19 @@ func (s *stage) reading() *reading {
 	node.Edit().DeletionTimestamp = 1
 	r.about = append(r.about, node)
 	return r
+}
+
+// printed returns the rights that the command rbac prints for stuck.
+func (r *reading) printed() []rbac.PolicyRule {
+	r.Helper()
+	var role rbac.ClusterRole
+	var out, errOut bytes.Buffer
+	args := []string{"kubectl-gc", "rbac", "--for=stuck", "--kinds", "-o=json", "--kubeconfig=" + plane.Kubeconfig}
+	code := cli.Main(r.ctx, args, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut})
+	if err := json.Unmarshal(out.Bytes(), &role); err != nil || code != 0 {
+		r.Fatal(code, err, errOut.String())
+	}
+	return role.Rules
 }
 
 // allow gives the user the rights but for a verb on a resource, and returns when that
