@@ -10,7 +10,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -21,9 +20,9 @@ import (
 
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from    = source.New(config)
+		from    = command.NewSource(config)
 		out     = command.Output{Own: command.MarkdownFormat}
-		in      source.Namespaces
+		in      command.Namespaces
 		without string
 		fields  bool
 	)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -24,11 +23,11 @@ import (
 // collection is the command collect. From a dump it only shows the plan.
 type collection struct {
 	streams    genericiooptions.IOStreams
-	from       source.Source
+	from       command.Source
 	output     command.Output
 	fail       failOn
 	writing    writing
-	namespaces source.Namespaces
+	namespaces command.Namespaces
 	// only are the namespaces to collect in; empty for all.
 	only         []string
 	rules, to    string
@@ -37,7 +36,7 @@ type collection struct {
 }
 
 func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	l := &collection{streams: streams, from: source.New(config), output: command.Output{Own: command.PlanFormats}}
+	l := &collection{streams: streams, from: command.NewSource(config), output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "collect (-n NAMESPACE | -A | --from DUMP)",
 		Short: "Delete what is garbage; of a dump, show what would go",
@@ -204,7 +203,7 @@ func (l *collection) keeper() plan.Keeper {
 }
 
 // collect asks for confirmation and executes the plan.
-func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
+func (l *collection) collect(c *cobra.Command, args []string, w command.World, result *plan.Result) error {
 	err := l.writing.Approve(c, args, l.streams, proposal{
 		Verb: "collect garbage", DryRun: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps,
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -41,7 +41,7 @@ func (w *words) from(c *cobra.Command, find func(query) ([]string, cobra.ShellCo
 		limit := answerWithin.String()
 		w.config.Timeout = &limit
 	}
-	client, err := (&source.Cluster{Config: w.config}).Connect(c)
+	client, err := (&command.Cluster{Config: w.config}).Connect(c)
 	if err != nil {
 		return nil, noFiles
 	}
@@ -77,14 +77,14 @@ func fromDump(c *cobra.Command, from []string, namespace string, find func(query
 		return nil, noFiles
 	}
 	partial, _ := c.Flags().GetBool("allow-partial") // false without such a flag
-	memory := source.NewMemory()
+	memory := command.NewMemory()
 	defer memory.End()
 	snap, err := snapshot.ReadFiles(from, snapshot.Options{AllowPartial: partial, Memory: memory.Room})
 	if err != nil {
 		return nil, noFiles
 	}
 	return find(query{
-		types: typesIn(snap), namespace: cmp.Or(namespace, source.DefaultNamespace), dump: snap,
+		types: typesIn(snap), namespace: cmp.Or(namespace, command.DefaultNamespace), dump: snap,
 		names: func(r object.Resource, namespace, prefix string) []string {
 			var names []string
 			for _, o := range snap.OfType(r) {

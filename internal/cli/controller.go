@@ -22,7 +22,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -43,7 +42,7 @@ const mostWorkers = 1000
 // controllerCommand is the command controller.
 type controllerCommand struct {
 	streams        genericiooptions.IOStreams
-	cluster        source.Cluster
+	cluster        command.Cluster
 	o              controller.Options
 	rules, mode    string
 	elect          bool
@@ -55,7 +54,7 @@ type controllerCommand struct {
 }
 
 func newController(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &controllerCommand{streams: streams, cluster: source.Cluster{Config: config}}
+	k := &controllerCommand{streams: streams, cluster: command.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "controller",
 		Short: "Collect garbage for as long as it runs, or tell what it would collect",
@@ -153,7 +152,7 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 		k.o.CheckFor, k.o.CheckNamespace = 2*k.o.SyncPeriod, namespace
 	}
 	k.o.Connect = func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error) {
-		return source.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
+		return command.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
 			Version: command.Version(), Command: c.CommandPath(), QPS: k.cluster.Qps, Burst: k.cluster.Burst,
 		})
 	}
@@ -170,7 +169,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 		flag string
 		bad  bool
 	}{
-		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !source.IsRate(k.cluster.Qps)}, {"delete-qps", !source.IsRate(k.o.DeleteQPS)},
+		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !command.IsRate(k.cluster.Qps)}, {"delete-qps", !command.IsRate(k.o.DeleteQPS)},
 		{"max-deletes-per-minute", k.o.MaxDeletesPerMinute < 0}, {"max-garbage-percent", k.o.MaxGarbagePercent < 0 || k.o.MaxGarbagePercent > 100},
 		{"absent-owner-grace-period", k.o.AbsentGracePeriod < 0}, {"sync-period", k.o.SyncPeriod <= 0},
 	} {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -26,7 +25,7 @@ import (
 // deletion is the command delete, and dry-run delete, which ends before the confirmation.
 type deletion struct {
 	streams      genericiooptions.IOStreams
-	source       source.Source
+	source       command.Source
 	targets      targets
 	output       command.Output
 	writing      writing
@@ -89,7 +88,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *deletion {
 	return &deletion{
-		streams: streams, source: source.New(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats},
+		streams: streams, source: command.NewSource(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats},
 	}
 }
 
@@ -139,7 +138,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 }
 
 // noteDeleted prints a note if a target is being deleted already: another delete would not help.
-func (d *deletion) noteDeleted(w source.World, p *report.Plan) {
+func (d *deletion) noteDeleted(w command.World, p *report.Plan) {
 	for _, t := range p.Seed.Targets {
 		if o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil && o.BeingDeleted() {
 			holds := report.Act{Action: report.Explain, Target: t}
@@ -300,7 +299,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 
 // plan simulates a delete, and returns the data that the plan is based on. For a background delete,
 // one namespace may be sufficient.
-func (d *deletion) plan(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
+func (d *deletion) plan(c *cobra.Command, args []string) (of command.World, result *plan.Result, err error) {
 	d.source.Evidence = true
 	steps := d.steps || d.output.PlaysSteps()
 	o := plan.Options{
@@ -311,7 +310,7 @@ func (d *deletion) plan(c *cobra.Command, args []string) (of source.World, resul
 		o.Record = plan.RecordNothing // nobody sees or sends the requests
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
-	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
+	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w command.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
 		stage := "simulating the delete"
 		if o.Explore > 0 {
 			stage += fmt.Sprintf(", and %d other schedules", o.Explore)
@@ -336,7 +335,7 @@ func (d *deletion) plan(c *cobra.Command, args []string) (of source.World, resul
 }
 
 // seed returns the request: the deletes of the objects, or those of Helm for a release.
-func (d *deletion) seed(w source.World, refs []object.Ref) (seed plan.Seed, err error) {
+func (d *deletion) seed(w command.World, refs []object.Ref) (seed plan.Seed, err error) {
 	if r := d.targets.Release; r != nil {
 		seed, err = plan.UninstallSeed(w.Snapshot, d.asked.policy, r.Records, r.Facts, d.keepHistory)
 	} else {

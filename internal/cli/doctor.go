@@ -23,7 +23,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -37,7 +36,7 @@ const defaultPatience = 20 * time.Minute
 // doctorCommand is the command doctor.
 type doctorCommand struct {
 	streams        genericiooptions.IOStreams
-	source         source.Source
+	source         command.Source
 	output         command.Output
 	graph          graphSource
 	before         []string
@@ -46,7 +45,7 @@ type doctorCommand struct {
 }
 
 func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &doctorCommand{streams: streams, source: source.New(config)}
+	d := &doctorCommand{streams: streams, source: command.NewSource(config)}
 	c := &cobra.Command{
 		Use:   "doctor [--from DUMP] [--graph FILE|URL|-]",
 		Short: "Say whether the cluster's own garbage collector works",
@@ -113,7 +112,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	if err := d.source.CheckAt(c); err != nil {
 		return err
 	}
-	if _, err := source.SecondsOf(d.beforeAt); err != nil {
+	if _, err := command.SecondsOf(d.beforeAt); err != nil {
 		return command.Errorf(c, "--before-at: %w", err)
 	}
 	return d.graph.check(c)
@@ -147,7 +146,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 			return nil, err
 		}
 	}
-	if o.At, err = source.SecondsOf(w.Source.TakenAt); err != nil {
+	if o.At, err = command.SecondsOf(w.Source.TakenAt); err != nil {
 		return nil, err
 	}
 	if err := d.readEarlier(c, &o); err != nil {
@@ -162,7 +161,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 
 // examined judges the collector, and does not blame it for refusals by webhooks. On a cluster,
 // webhooks are read only for objects that the collector has left undone.
-func examined(ctx context.Context, w source.World, o diagnose.CheckupOptions) (*report.Checkup, error) {
+func examined(ctx context.Context, w command.World, o diagnose.CheckupOptions) (*report.Checkup, error) {
 	var reach kube.Reach
 	if w.Client != nil {
 		found, err := diagnose.Examine(ctx, w.Snapshot, o)
@@ -191,13 +190,13 @@ func (d *doctorCommand) readEarlier(c *cobra.Command, o *diagnose.CheckupOptions
 	if len(d.before) == 0 {
 		return nil
 	}
-	earlier := source.Source{From: d.before, AllowPartial: d.source.AllowPartial, At: d.beforeAt}
+	earlier := command.Source{From: d.before, AllowPartial: d.source.AllowPartial, At: d.beforeAt}
 	w, err := earlier.ReadDump(c, d.streams)
 	if err != nil {
 		return err
 	}
 	o.Earlier = w.Snapshot
-	o.EarlierAt, err = source.SecondsOf(o.Earlier.Source.TakenAt)
+	o.EarlierAt, err = command.SecondsOf(o.Earlier.Source.TakenAt)
 	return err
 }
 

@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -26,14 +25,14 @@ import (
 // explanation is the command explain.
 type explanation struct {
 	streams genericiooptions.IOStreams
-	source  source.Source
+	source  command.Source
 	targets targets
 	output  command.Output
 	options diagnose.ExplanationOptions
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &explanation{streams: streams, source: source.New(config), output: command.Output{Own: command.PlanFormats}}
+	k := &explanation{streams: streams, source: command.NewSource(config), output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:     "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Aliases: []string{"why"},
@@ -83,9 +82,9 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	}
 	k.source.Evidence, k.targets.AcceptsUnreadNamespace = true, true
 	var e *report.Explanation
-	var of source.World
+	var of command.World
 	k.source.Cluster.Scope.Deployers = true // one of another namespace may take the object along
-	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error) {
+	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w command.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error) {
 		if r := k.targets.Release; r != nil {
 			refs = []object.Ref{r.Newest().Ref}
 		}
@@ -115,7 +114,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // explain explains one object, also with evidence about other controllers. For an object that is
 // being deleted it adds what it waits for, as stuck does. rest is why a part of the cluster was
 // insufficient.
-func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *reach.OneNamespace) (e *report.Explanation, rest string, err error) {
+func (k *explanation) explain(c *cobra.Command, w command.World, ref object.Ref, part *reach.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now := w.TakenAt()
 	defer command.BeginStage(c, k.streams.ErrOut, "explaining "+ref.ShortName()).End()
 	if part != nil {
@@ -152,11 +151,11 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 
 // seen returns the evidence about one object: what stuck reads if it is being deleted, otherwise
 // what a delete would depend on.
-func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*health.Evidence, error) {
+func (k *explanation) seen(ctx context.Context, w command.World, o *object.Object) (*health.Evidence, error) {
 	if w.Client == nil || o.BeingDeleted() {
 		return w.Evidence(ctx, []object.Ref{o.Ref}, false)
 	}
-	return w.Client.Neighbours(ctx, source.ReachOf(w.Snapshot, o))
+	return w.Client.Neighbours(ctx, command.ReachOf(w.Snapshot, o))
 }
 
 // manyEvents is the number of events that an explanation shows.
@@ -194,7 +193,7 @@ func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, e
 	if !k.targets.Missing(c.Context(), client, args) {
 		return false, nil
 	}
-	record, err := source.RecordOf(c.Context(), client)
+	record, err := command.RecordOf(c.Context(), client)
 	if err != nil {
 		return false, err
 	}
@@ -218,7 +217,7 @@ func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done boo
 	return k.gone(c, record, named)
 }
 
-func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNames) (done bool, err error) {
+func (k *explanation) gone(c *cobra.Command, record *command.Record, named lostNames) (done bool, err error) {
 	b := pastQuestion{streams: k.streams, namespaces: k.targets.Namespaces}
 	a, q, err := b.trace(c, record, named)
 	_, unknown := errors.AsType[*unknownTypeError](err)

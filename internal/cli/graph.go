@@ -10,7 +10,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -25,7 +24,7 @@ import (
 // graphCommand is the command graph.
 type graphCommand struct {
 	streams                   genericiooptions.IOStreams
-	source                    source.Source
+	source                    command.Source
 	targets                   targets
 	output                    command.Output
 	owners, dependents, whole bool
@@ -38,7 +37,7 @@ type graphCommand struct {
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	g := &graphCommand{streams: streams, source: source.New(config), output: command.Output{Own: append([]string{"tree", "dot"}, command.DrawnFormats...)}}
+	g := &graphCommand{streams: streams, source: command.NewSource(config), output: command.Output{Own: append([]string{"tree", "dot"}, command.DrawnFormats...)}}
 	c := &cobra.Command{
 		Use:     "graph [TYPE NAME | TYPE/NAME] [-n NAMESPACE | -A] [--from DUMP]",
 		Aliases: []string{"tree"},
@@ -143,7 +142,7 @@ func (g *graphCommand) directions() []graph.Direction {
 // upstream endpoint does not filter by namespace, and includes whatever has the UID of an owner.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options diagnose.GraphOptions) (*report.Graph, error) {
 	var doc *report.Graph
-	of := func(w source.World, part *reach.OneNamespace) (rest string, err error) {
+	of := func(w command.World, part *reach.OneNamespace) (rest string, err error) {
 		defer command.BeginStage(c, g.streams.ErrOut, "drawing the graph").End()
 		g.cluster, g.seen = w.Client, w.Snapshot
 		if g.uses {
@@ -166,7 +165,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options diagnose.Gr
 	read.References, read.Inventories, read.Monitored, g.source.Evidence = !g.uses, true, true, g.uses
 	if !g.targets.Given(args) {
 		in.All = in.All || g.upstream && in.One == ""
-		err := g.targets.AnswerIn(c, g.streams, &g.source, narrow, func(w source.World, namespace string, part *reach.OneNamespace) (string, error) {
+		err := g.targets.AnswerIn(c, g.streams, &g.source, narrow, func(w command.World, namespace string, part *reach.OneNamespace) (string, error) {
 			options.Namespace = namespace
 			rest, err := of(w, part)
 			if rest == "" {
@@ -177,7 +176,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options diagnose.Gr
 		return doc, err
 	}
 	g.targets.Content, g.targets.AcceptsUnreadNamespace = true, true
-	err := g.targets.Answer(c, g.streams, &g.source, args, narrow, func(w source.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
+	err := g.targets.Answer(c, g.streams, &g.source, args, narrow, func(w command.World, refs []object.Ref, part *reach.OneNamespace) (string, error) {
 		options.Roots = refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {
 			options.Namespace, options.Roots = refs[0].Name, nil

@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -26,12 +25,12 @@ import (
 // lostCommand is the command lost.
 type lostCommand struct {
 	pastQuestion
-	source source.Source
+	source command.Source
 	output command.Output
 }
 
 func newLost(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &lostCommand{pastQuestion: pastQuestion{streams: streams}, source: source.New(config), output: command.Output{Own: []string{"html"}}}
+	k := &lostCommand{pastQuestion: pastQuestion{streams: streams}, source: command.NewSource(config), output: command.Output{Own: []string{"html"}}}
 	c := &cobra.Command{
 		Use:   "lost [TYPE NAME… | TYPE/NAME…] [-n NAMESPACE | -A] [--since DURATION]",
 		Short: "Say what was deleted in the last minutes, and which delete took it",
@@ -112,7 +111,7 @@ func (k *lostCommand) run(c *cobra.Command, args []string) error {
 // pastQuestion is a question about the past: the time span and the namespaces.
 type pastQuestion struct {
 	streams       genericiooptions.IOStreams
-	namespaces    source.Namespaces
+	namespaces    command.Namespaces
 	since         time.Duration
 	sinceRevision uint64
 	// audit are audit logs that name the senders of deletes.
@@ -139,7 +138,7 @@ func (b *pastQuestion) check(c *cobra.Command, args []string) error {
 }
 
 // trace finds the losses in a record. The namespace of the context must be known before.
-func (b *pastQuestion) trace(c *cobra.Command, from *source.Record, named lostNames) (*past.Account, past.LostQuestion, error) {
+func (b *pastQuestion) trace(c *cobra.Command, from *command.Record, named lostNames) (*past.Account, past.LostQuestion, error) {
 	q, scope, err := b.question(from, &named)
 	if err != nil {
 		return nil, q, err
@@ -161,7 +160,7 @@ func (b *pastQuestion) trace(c *cobra.Command, from *source.Record, named lostNa
 
 // question returns the question without its objects, which need the past to be resolved, and the
 // namespaces to read.
-func (b *pastQuestion) question(record *source.Record, named *lostNames) (q past.LostQuestion, scope []string, err error) {
+func (b *pastQuestion) question(record *command.Record, named *lostNames) (q past.LostQuestion, scope []string, err error) {
 	q = past.LostQuestion{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Origin, Undo: true, File: record.Flags}
 	if len(named.list) > 0 {
 		served, err := record.Served()

@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
@@ -22,7 +21,7 @@ import (
 // rbac is the command rbac.
 type rbac struct {
 	streams        genericiooptions.IOStreams
-	cluster        source.Cluster
+	cluster        command.Cluster
 	from           []string
 	command, mode  string
 	leaseNamespace string
@@ -32,7 +31,7 @@ type rbac struct {
 }
 
 func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &rbac{streams: streams, cluster: source.Cluster{Config: config}}
+	r := &rbac{streams: streams, cluster: command.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "rbac --for COMMAND",
 		Short: "Print the least permissions that a command needs, as roles",
@@ -130,7 +129,7 @@ func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 // served returns the kinds of a dump or a cluster.
 func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	if len(r.from) > 0 {
-		w, err := (&source.Source{From: r.from}).ReadDump(c, r.streams)
+		w, err := (&command.Source{From: r.from}).ReadDump(c, r.streams)
 		if err != nil {
 			return nil, err
 		}

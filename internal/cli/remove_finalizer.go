@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -25,7 +24,7 @@ import (
 // removal is the command remove-finalizer.
 type removal struct {
 	streams               genericiooptions.IOStreams
-	source                source.Source
+	source                command.Source
 	targets               targets
 	output                command.Output
 	writing               writing
@@ -36,7 +35,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: source.New(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats}}
+	r := &removal{streams: streams, source: command.NewSource(config), targets: targets{Deletes: true}, output: command.Output{Own: command.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME… | TYPE NAME… | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -164,7 +163,7 @@ func (r *removal) many() bool { return r.targets.Selector != "" || r.targets.All
 // find splits the arguments into objects and finalizers, and finds the objects. The first argument
 // belongs to an object and the last is a finalizer. In between, finalizers start at the first
 // argument that one of the objects has as a finalizer, or that can't name an object.
-func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects []object.Ref, names []string, err error) {
+func (r *removal) find(c *cobra.Command, w command.World, args []string) (objects []object.Ref, names []string, err error) {
 	first := 1
 	if !r.many() && !strings.Contains(args[0], "/") {
 		first = 2
@@ -190,7 +189,7 @@ func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects
 }
 
 // isFinalizer reports whether an argument after objects is a finalizer instead of another object.
-func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []string, arg string) bool {
+func (r *removal) isFinalizer(w command.World, objects []object.Ref, args []string, arg string) bool {
 	for _, ref := range objects {
 		if has, _ := finalizer.Has(w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name), arg); has {
 			return true
@@ -206,7 +205,7 @@ func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []strin
 
 // choose returns the objects to change. A selection includes only objects that are being deleted
 // and have one of the finalizers; the others are counted in a note.
-func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*object.Object, error) {
+func (r *removal) choose(w command.World, refs []object.Ref, names []string) ([]*object.Object, error) {
 	var objects []*object.Object
 	alive, without := 0, 0
 	for _, ref := range refs {
@@ -250,7 +249,7 @@ func present(o *object.Object, names []string) []string {
 }
 
 // plan simulates the removal and judges it.
-func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Object, names []string) (*plan.Result, error) {
+func (r *removal) plan(c *cobra.Command, w command.World, objects []*object.Object, names []string) (*plan.Result, error) {
 	refs := make([]object.Ref, len(objects))
 	var refusals []finalizer.Refusal
 	in := finalizer.In(w.Snapshot)
@@ -279,7 +278,7 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 const manyTargets = 100
 
 // confirm shows the plan and returns nil if it may be executed.
-func (r *removal) confirm(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
+func (r *removal) confirm(c *cobra.Command, args []string, w command.World, result *plan.Result) error {
 	p := result.Plan
 	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.Format = "wide"
@@ -312,7 +311,7 @@ func unremovableFinalizers(p *report.Plan) []report.Obstacle {
 
 // protects returns the targets that must be left alone. They are being deleted already, so their
 // kind does not protect them. Annotations of their owner or of Helm do.
-func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
+func (r *removal) protects(w command.World, p *report.Plan) []report.Obstacle {
 	gone := slices.Collect(apply.DeletedObjects(p.Consequences))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {

@@ -7,17 +7,16 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from    = source.New(config)
+		from    = command.NewSource(config)
 		out     = command.Output{Own: command.MarkdownFormat}
 		options diagnose.RiskOptions
-		in      source.Namespaces
+		in      command.Namespaces
 	)
 	c := &cobra.Command{
 		Use:   "risk [--top N] [-n NAMESPACE | -A] [--from DUMP]",

@@ -14,14 +14,13 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from        = source.New(config)
+		from        = command.NewSource(config)
 		to, compact string
 		past        = savePast{streams: streams, source: &from}
 	)
@@ -97,7 +96,7 @@ func compressionNamed(name, to string) snapshot.Compression {
 }
 
 // writeSnapshot writes a snapshot atomically.
-func writeSnapshot(w source.World, name string, compression snapshot.Compression) error {
+func writeSnapshot(w command.World, name string, compression snapshot.Compression) error {
 	return backup.WriteFile(name, func(f backup.File) error {
 		if err := w.Write(f, compression); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -109,7 +108,7 @@ func writeSnapshot(w source.World, name string, compression snapshot.Compression
 // savePast is the command snapshot --history.
 type savePast struct {
 	streams genericiooptions.IOStreams
-	source  *source.Source
+	source  *command.Source
 	wanted  bool
 	secrets bool
 }

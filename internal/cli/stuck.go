@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -22,14 +21,14 @@ import (
 // stuckCommand is the command stuck.
 type stuckCommand struct {
 	streams genericiooptions.IOStreams
-	source  source.Source
+	source  command.Source
 	targets targets
 	output  command.Output
 	watch   bool
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &stuckCommand{streams: streams, source: source.New(config), output: command.Output{Own: command.MarkdownFormat}}
+	k := &stuckCommand{streams: streams, source: command.NewSource(config), output: command.Output{Own: command.MarkdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-l SELECTOR] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would release it",
@@ -129,7 +128,7 @@ func (k *stuckCommand) check(c *cobra.Command, args []string) error {
 func isType(args []string) bool { return len(args) == 1 && !strings.Contains(args[0], "/") }
 
 // diagnose diagnoses the selected objects.
-func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string) (*report.Diagnosis, error) {
+func (k *stuckCommand) diagnose(c *cobra.Command, w command.World, args []string) (*report.Diagnosis, error) {
 	q, err := k.question(c, w, args)
 	if err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func (k *stuckCommand) diagnose(c *cobra.Command, w source.World, args []string)
 	return d, err
 }
 
-func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (diagnose.StuckQuestion, error) {
+func (k *stuckCommand) question(c *cobra.Command, w command.World, args []string) (diagnose.StuckQuestion, error) {
 	q := diagnose.StuckQuestion{Now: w.TakenAt(), Namespace: k.targets.Namespaces.One}
 	var err error
 	if q.Labels, err = k.targets.LabelSelector(c); err != nil {
@@ -184,7 +183,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 }
 
 // noteUnlabelled prints the number of objects that are being deleted, but have other labels.
-func (k *stuckCommand) noteUnlabelled(w source.World, q diagnose.StuckQuestion) {
+func (k *stuckCommand) noteUnlabelled(w command.World, q diagnose.StuckQuestion) {
 	all := q
 	all.Labels = nil
 	if n := all.Count(w.Snapshot) - q.Count(w.Snapshot); n > 0 {
@@ -194,7 +193,7 @@ func (k *stuckCommand) noteUnlabelled(w source.World, q diagnose.StuckQuestion) 
 
 // kinds selects types in the namespace that kubectl get would list, and prints the number of
 // deletions in other namespaces. `all` selects all types.
-func (k *stuckCommand) kinds(w source.World, arg string, q *diagnose.StuckQuestion) error {
+func (k *stuckCommand) kinds(w command.World, arg string, q *diagnose.StuckQuestion) error {
 	q.Namespace = k.targets.Namespaces.Listed(w.Client != nil)
 	noteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 	if arg != "all" {

@@ -17,7 +17,6 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -26,7 +25,7 @@ import (
 
 // targets selects objects as kubectl's flags do.
 type targets struct {
-	Namespaces source.Namespaces
+	Namespaces command.Namespaces
 	Selector   string
 	fields     string
 	All        bool
@@ -90,7 +89,7 @@ func (t *targets) AddNamespaceFlags(f *pflag.FlagSet) {
 // Find resolves the arguments: TYPE NAME…, TYPE/NAME…, TYPE with -l or --all, -f manifests, or
 // helm/NAME for the objects of a release. The result is not empty, and contains each object once,
 // in the order of the arguments.
-func (t *targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) Find(c *cobra.Command, w command.World, args []string) ([]object.Ref, error) {
 	if err := t.Check(c, args); err != nil {
 		return nil, err
 	}
@@ -175,7 +174,7 @@ func (t *targets) nothing(snap *snapshot.Snapshot, args []string) error {
 }
 
 // resolve has the cluster find the objects, as kubectl does.
-func (t *targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) resolve(c *cobra.Command, w command.World, args []string) ([]object.Ref, error) {
 	found, err := t.Namespaces.Resolve(c.Context(), w.Client, t.asked(args))
 	if isForbidden(err) {
 		// Permission to list is sufficient: the snapshot has the objects.
@@ -243,8 +242,8 @@ func notInSnapshot(snap *snapshot.Snapshot, o *object.Object) error {
 }
 
 // asked returns the selection for the cluster.
-func (t *targets) asked(args []string) source.Selection {
-	return source.Selection{
+func (t *targets) asked(args []string) command.Selection {
+	return command.Selection{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
 		IgnoreNotFound: t.IgnoreMissing,
 	}
@@ -361,7 +360,7 @@ func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	if len(near) == 0 {
 		near = command.Nearest(strings.ToLower(arg), snap.Resources.Names())
 	}
-	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, command.DidYouMean(near))
+	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", command.What(snap), arg, command.DidYouMean(near))
 }
 
 // withInitials returns the types of the snapshot's objects whose kind has these initials. A dump without CRDs and

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -45,7 +44,7 @@ func (t *targets) isRelease(snap *snapshot.Snapshot, args []string) bool {
 
 // findRelease sets Release, and returns the objects of the release that exist: those of its manifest
 // and its records.
-func (t *targets) findRelease(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+func (t *targets) findRelease(c *cobra.Command, w command.World, args []string) ([]object.Ref, error) {
 	name := strings.TrimPrefix(args[len(args)-1], helmType+"/")
 	if len(args) > 2 || (len(args) == 2) != (args[0] == helmType) || strings.Contains(name, "/") || name == "" {
 		return nil, command.Errorf(c, "give one release of Helm, as helm/NAME, and nothing else")

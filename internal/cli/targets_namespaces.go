@@ -10,7 +10,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -126,7 +125,7 @@ func (t *targets) namespacesNamed(args []string) (named, others []string) {
 
 // Unseen returns the namespace that is the only object named, if its content was read but the
 // Namespace itself was not; else "".
-func (t *targets) Unseen(w source.World, args []string) string {
+func (t *targets) Unseen(w command.World, args []string) string {
 	named, others := t.namespacesNamed(args)
 	if len(named) != 1 || len(others) > 0 || w.Suppose(named[0]) == nil {
 		return ""
@@ -144,11 +143,11 @@ func isNamespaceType(kind string) bool {
 
 // judge answers a question about objects. If only a part of a cluster was read, it returns in rest
 // why that is insufficient. part is nil if everything was read.
-type judge func(w source.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error)
+type judge func(w command.World, refs []object.Ref, part *reach.OneNamespace) (rest string, err error)
 
 // Answer answers a question about single objects. If mayBeEnough, it first reads only their
 // namespace and the cluster-scoped objects, and everything only if judge finds that insufficient.
-func (t *targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
+func (t *targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *command.Source, args []string, mayBeEnough bool, judge judge) error {
 	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() && !namesRelease(args) { // a release may have objects anywhere
 		done, err := t.answerNarrowly(c, streams, from, args, judge)
 		if done || err != nil {
@@ -173,13 +172,13 @@ func (t *targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 
 // Confine makes the source read at least the namespaces of the arguments if the user may not list
 // everything in the cluster.
-func (t *targets) Confine(from *source.Source, args []string) {
+func (t *targets) Confine(from *command.Source, args []string) {
 	named, others := t.namespacesNamed(args)
 	from.Single, from.About = true, slices.Concat(named, others)
 }
 
 // answerNarrowly reports whether reading one namespace was sufficient.
-func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, judge judge) (done bool, err error) {
+func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *command.Source, args []string, judge judge) (done bool, err error) {
 	if err := t.Check(c, args); err != nil {
 		return false, err
 	}
@@ -191,7 +190,7 @@ func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 	if namespace == "" {
 		return false, nil
 	}
-	return inPart(c, streams, from, client, namespace, func(w source.World, part *reach.OneNamespace) (string, error) {
+	return inPart(c, streams, from, client, namespace, func(w command.World, part *reach.OneNamespace) (string, error) {
 		refs, err := t.Find(c, w, args)
 		if err != nil {
 			return err.Error(), nil //nolint:nilerr // reading the whole cluster will report the error
@@ -202,7 +201,7 @@ func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 
 // AnswerIn is Answer for all objects of a namespace, or of all namespaces. namespace is empty for
 // all.
-func (t *targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, mayBeEnough bool, judge func(w source.World, namespace string, part *reach.OneNamespace) (rest string, err error)) error {
+func (t *targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *command.Source, mayBeEnough bool, judge func(w command.World, namespace string, part *reach.OneNamespace) (rest string, err error)) error {
 	in := &t.Namespaces
 	if mayBeEnough && from.Whole() && !in.All {
 		client, err := from.Open(c, in)
@@ -210,7 +209,7 @@ func (t *targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams,
 			return err
 		}
 		namespace := in.Listed(true)
-		done, err := inPart(c, streams, from, client, namespace, func(w source.World, part *reach.OneNamespace) (string, error) {
+		done, err := inPart(c, streams, from, client, namespace, func(w command.World, part *reach.OneNamespace) (string, error) {
 			return judge(w, namespace, part)
 		})
 		if done || err != nil {
@@ -228,14 +227,14 @@ func (t *targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams,
 
 // inPart answers a question from one namespace and the cluster-scoped objects, and reports whether
 // that was sufficient.
-func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, client *kube.Client, namespace string, judge func(source.World, *reach.OneNamespace) (rest string, err error)) (done bool, err error) {
+func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *command.Source, client *kube.Client, namespace string, judge func(command.World, *reach.OneNamespace) (rest string, err error)) (done bool, err error) {
 	scope := from.Cluster.Scope
 	scope.Namespaces = []string{namespace}
 	snap, err := from.Cluster.Read(c, client, scope, streams.ErrOut)
 	if err != nil {
 		return false, err
 	}
-	rest, err := judge(source.World{Snapshot: snap, Client: client}, reach.InNamespace(snap, namespace))
+	rest, err := judge(command.World{Snapshot: snap, Client: client}, reach.InNamespace(snap, namespace))
 	if rest != "" || err != nil {
 		return false, err
 	}

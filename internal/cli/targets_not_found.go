@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -67,7 +66,7 @@ func noteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 
 // addUnreadNamespaces adds the named namespaces that have content in the snapshot, but were not read
 // themselves. For a delete it prints a note; other answers contain it themselves.
-func (t *targets) addUnreadNamespaces(w *source.World, args []string, errOut io.Writer) {
+func (t *targets) addUnreadNamespaces(w *command.World, args []string, errOut io.Writer) {
 	named, _ := t.namespacesNamed(args)
 	for _, name := range named {
 		supposed := w.Suppose(name)
@@ -82,7 +81,7 @@ func (t *targets) addUnreadNamespaces(w *source.World, args []string, errOut io.
 }
 
 // noteUnseen prints a note that only the content of a namespace was read.
-func noteUnseen(errOut io.Writer, w source.World, name string) {
+func noteUnseen(errOut io.Writer, w command.World, name string) {
 	if w.Client == nil {
 		fmt.Fprintf(errOut, "note: the dump has objects in namespace %q, but not the namespace itself; its finalizers, annotations and uid are not known\n", name)
 	} else {

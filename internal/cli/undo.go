@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -28,7 +27,7 @@ import (
 type undoing struct {
 	pastQuestion
 	lost        bool
-	source      source.Source
+	source      command.Source
 	output      command.Output
 	confirm     confirm
 	backups     backupDir
@@ -45,7 +44,7 @@ type undoing struct {
 const assumeSameFlag = "assume-same-cluster"
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	u := &undoing{pastQuestion: pastQuestion{streams: streams}, source: source.New(config)}
+	u := &undoing{pastQuestion: pastQuestion{streams: streams}, source: command.NewSource(config)}
 	c := &cobra.Command{
 		Use:   "undo (NAME | PATH | latest | --list | --remove NAME | --since DURATION [TYPE/NAME…])",
 		Short: "Bring back what was deleted, from a backup or without one",
@@ -277,7 +276,7 @@ const restoredMemory = 24_000
 // plan reads the backup and plans the undo. The memory is limited, since the backup may be
 // untrusted.
 func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*backup.Undo, error) {
-	memory := source.NewMemory()
+	memory := command.NewMemory()
 	defer memory.End()
 	limit := u.source.MemoryLimit()
 	within := func(each int) func(int64, int) error {
@@ -286,7 +285,7 @@ func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*ba
 	planned, err := backup.PlanUndo(c.Context(), client, r.id, r.path, backup.UndoPlanOptions{
 		AssumeSameCluster: u.assumeSame, JustSaved: r.justSaved, Overwrite: u.overwrite, Finished: u.finished, Values: u.diff, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
 	})
-	return planned, source.LiftLimit(err)
+	return planned, command.LiftLimit(err)
 }
 
 // try sends everything as a dry run. Refusals are an error unless --skip-refused is given.

@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -46,17 +45,17 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	if err := u.pastQuestion.check(c, args); err != nil {
 		return err
 	}
-	if moment, ok := errors.AsType[*source.MomentError](u.source.CheckPast()); ok {
+	if moment, ok := errors.AsType[*command.MomentError](u.source.CheckPast()); ok {
 		return fmt.Errorf("%w.\n%s", moment, momentHint)
 	}
-	client, err := (&source.Source{Cluster: u.source.Cluster}).Open(c, &u.namespaces)
+	client, err := (&command.Source{Cluster: u.source.Cluster}).Open(c, &u.namespaces)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	open := func() (*source.Record, error) { return u.source.OpenRecord(c, u.streams, nil) }
+	open := func() (*command.Record, error) { return u.source.OpenRecord(c, u.streams, nil) }
 	if u.source.Live() {
-		open = func() (*source.Record, error) { return source.RecordOf(c.Context(), client) }
+		open = func() (*command.Record, error) { return command.RecordOf(c.Context(), client) }
 	}
 	record, err := open()
 	if err != nil {
@@ -125,7 +124,7 @@ type undoOfPast struct {
 	c          *cobra.Command
 	client     *kube.Client
 	id         kube.Identity
-	record     *source.Record
+	record     *command.Record
 	dependents *dependentReader
 	named      lostNames
 	account    *past.Account
@@ -257,7 +256,7 @@ type dependentReader struct {
 	*kube.Client
 	c       *cobra.Command
 	streams genericiooptions.IOStreams
-	cluster *source.Cluster
+	cluster *command.Cluster
 	// namespace is the only namespace in question; empty for all.
 	namespace string
 	warned    bool

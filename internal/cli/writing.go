@@ -19,7 +19,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -115,7 +114,7 @@ func (w *writing) Check(c *cobra.Command) error {
 // proposal is a plan that is about to be executed.
 type proposal struct {
 	Verb   string
-	World  source.World
+	World  command.World
 	Result *plan.Result
 	Output *command.Output
 	// Steps shows the requests.

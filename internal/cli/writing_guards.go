@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -113,7 +112,7 @@ func (w *writing) Guards() []string {
 
 // obstacles returns why a run must be refused; empty if it need not. The order is that of the
 // consequences.
-func (w *writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
+func (w *writing) obstacles(world command.World, p *report.Plan) []report.Obstacle {
 	find := world.Cursor().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.CheckDeletes(p.Consequences, find) {
@@ -145,7 +144,7 @@ func (w *writing) obstacles(world source.World, p *report.Plan) []report.Obstacl
 // not read, and for each object whose controller deletes more than the plan lists. A controller that
 // is not known to exist is one if the cluster did not let the user see whether it runs. Otherwise the
 // notes say that more may be deleted.
-func unread(world source.World, p *report.Plan) []report.Obstacle {
+func unread(world command.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
 	for r := range apply.DeletedObjects(p.Consequences) {
 		if world.Client == nil {

@@ -40,10 +40,8 @@ var mayImport = map[string][]string{
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "backup", "kube"},
 	"deleters":           {"apisim/controllers", "diagnose", "engine", "kube", "report", "snapshot"},
 	"controller":         {"apply", "engine", "kube", "render", "report"},
-	"cli/command":        {"diagnose", "draw", "render", "report", "snapshot"},
-	"cli/source": {
-		"cli/command",
-		"codec/all", "health", "kube", "manifest", "past", "plan", "render", "report", "snapshot", "snapshot/etcd",
+	"cli/command": {
+		"codec/all", "diagnose", "draw", "health", "kube", "manifest", "past", "plan", "render", "report", "snapshot", "snapshot/etcd",
 	},
 	"cli": {anything},
 }
@@ -75,8 +73,7 @@ var libraries = map[string][]string{
 	"controller": {"k8s.io/"},
 	"deleters":   {"golang.org/x/sync", "k8s.io/client-go/rest"},
 
-	"cli/command": {"github.com/agnivade/levenshtein", "github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
-	"cli/source":  {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
+	"cli/command": {"github.com/agnivade/levenshtein", "github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
 	"cli":         {anything},
 }
 

@@ -1,6 +1,4 @@
-// Package source reads the state of a cluster from a dump or from the cluster itself: a snapshot,
-// and evidence about other controllers.
-package source
+package command
 
 import (
 	"errors"
@@ -16,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	_ "github.com/kubectl-gc/kubectl-gc/internal/codec/all" // dumps may be compressed, or databases
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -63,8 +60,8 @@ func (w World) IsCluster() bool {
 	return w.Client != nil || w.Source.Revision != 0 || w.bodies != nil && len(w.bodies.listedParts) > 0
 }
 
-// New returns a source with the flags that select a cluster.
-func New(config *genericclioptions.ConfigFlags) Source {
+// NewSource returns a source with the flags that select a cluster.
+func NewSource(config *genericclioptions.ConfigFlags) Source {
 	return Source{Cluster: Cluster{Config: config}}
 }
 
@@ -83,7 +80,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.Int64Var(&s.revision, "revision", 0,
 		"Of an etcd snapshot, look at the cluster as it was at this revision, if the snapshot still holds it (default the newest).")
 	s.limits.addFlags(f)
-	command.Unlist(f, "allow-partial", "treat-missing-as-absent", "partial", "complete", "revision")
+	Unlist(f, "allow-partial", "treat-missing-as-absent", "partial", "complete", "revision")
 	s.Cluster.AddFlags(f)
 }
 
@@ -95,10 +92,10 @@ func (s *Source) AddAtFlag(f *pflag.FlagSet) {
 // CheckAt refuses an invalid time, and any time for a cluster.
 func (s *Source) CheckAt(c *cobra.Command) error {
 	if s.At != "" && s.Live() {
-		return command.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
+		return Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
 	}
 	if _, err := SecondsOf(s.At); err != nil {
-		return command.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.At)
+		return Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.At)
 	}
 	return nil
 }
@@ -148,7 +145,7 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 // ReadDump reads files. It never reads a kubeconfig.
 func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
 	if s.missingAbsent && (s.completeness.Partial || len(s.completeness.Complete) > 0) {
-		return World{}, command.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
+		return World{}, Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
 	}
 	for _, path := range s.From {
 		if history, err := isHistory(path); err == nil && history {
@@ -166,12 +163,12 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		b = &bodies{readBodies: map[health.Part]map[types.NamespacedName]bool{}, listedParts: map[health.Part]bool{}, keepRecords: s.Written}
 		o.Wants, o.Raw, o.Evidence = b.wants, b.add, b.line
 	}
-	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
-	return command.UnlessInterrupted(c.Context(), func() (World, error) {
+	defer BeginStage(c, streams.ErrOut, Reading(s.From)).End()
+	return UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
 		if unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err); ok {
-			near := command.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
-			err = fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, command.DidYouMean(near))
+			near := Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
+			err = fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, DidYouMean(near))
 		}
 		if err != nil {
 			return World{}, LiftLimit(err)
@@ -218,7 +215,7 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 	for _, name := range []string{"allow-partial", "treat-missing-as-absent", "partial", "complete"} {
 		if f := c.Flag(name); f != nil && f.Changed {
-			return nil, command.Errorf(c, "--%s is about dumps: give one with --from", name)
+			return nil, Errorf(c, "--%s is about dumps: give one with --from", name)
 		}
 	}
 	if n != nil {

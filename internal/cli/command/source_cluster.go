@@ -1,4 +1,4 @@
-package source
+package command
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -35,7 +34,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
 	f.StringSliceVar(&k.Scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
 	f.Int64Var(&k.chunkSize, "chunk-size", 0, "Ask a cluster for lists in pages of this size; 0 for whole lists, which are faster and consistent.")
-	command.Unlist(f, "namespaces", "include", "exclude", "chunk-size")
+	Unlist(f, "namespaces", "include", "exclude", "chunk-size")
 	k.AddRateFlags(f)
 }
 
@@ -43,7 +42,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 	f.Float32Var(&k.Qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&k.Burst, "burst", 10, "With --qps: so many requests may go at once.")
-	command.Unlist(f, "qps", "burst")
+	Unlist(f, "qps", "burst")
 }
 
 // Connect returns a client. It sends no request yet. Warnings of the server are printed as kubectl
@@ -52,24 +51,24 @@ func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 // Upstream: kubectl/pkg/cmd/cmd.go NewDefaultKubectlCommandWithArgs.
 func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	if k.chunkSize < 0 {
-		return nil, command.Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
+		return nil, Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
 	}
 	if !IsRate(k.Qps) {
-		return nil, command.Errorf(c, "--qps=%v: must be 0 or more, and finite", k.Qps)
+		return nil, Errorf(c, "--qps=%v: must be 0 or more, and finite", k.Qps)
 	}
 	if err := k.Scope.Check(); err != nil {
-		return nil, command.Errorf(c, "%w", err)
+		return nil, Errorf(c, "%w", err)
 	}
 	if !k.Known() && c.Flag("from") == nil {
-		return nil, command.Errorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
+		return nil, Errorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
 	}
 	if !k.Known() {
-		return nil, command.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
+		return nil, Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
 	}
 	warnings := rest.NewWarningWriter(c.ErrOrStderr(), rest.WarningWriterOptions{Color: printers.AllowsColorOutput(c.ErrOrStderr())})
 	return Connect(k.Config, kube.Options{
 		Warn:    func(text string) { warnings.HandleWarningHeader(299, "", render.EscapeLines(text)) },
-		Version: command.Version(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
+		Version: Version(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
 	})
 }
 
@@ -85,7 +84,7 @@ func (k *Cluster) Known() bool {
 
 // Read takes a snapshot of a scope.
 func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
-	s := command.BeginStage(c, errOut, "reading the cluster")
+	s := BeginStage(c, errOut, "reading the cluster")
 	defer s.End()
 	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
 		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %s", p.Done, p.Kinds, p.Objects, sizeText(p.Bytes)))

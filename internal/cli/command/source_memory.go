@@ -1,4 +1,4 @@
-package source
+package command
 
 import (
 	"errors"
@@ -11,19 +11,18 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // dumpLimits are the flags that limit the resources for reading a dump.
-type dumpLimits struct{ memory, input command.Size }
+type dumpLimits struct{ memory, input Size }
 
 func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
 	f.Var(&l.memory, "max-memory",
 		"Memory that reading a dump or a backup may take, in addition to 1 KB for each object (default 300M). It raises the limits for single values in proportion.")
 	f.Var(&l.input, "max-input",
 		"How large a dump may become when it is decompressed (default 8Gi, and 400 times the file).")
-	command.Unlist(f, "max-memory", "max-input")
+	Unlist(f, "max-memory", "max-input")
 }
 
 // limits returns the limits of the flags. --max-input lifts the limit of the compression ratio.

@@ -1,4 +1,4 @@
-package source
+package command
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -42,7 +41,7 @@ func (n *Namespaces) AddFlags(f *pflag.FlagSet, one, all string) {
 // Check refuses -n together with -A.
 func (n *Namespaces) Check(c *cobra.Command) error {
 	if n.One != "" && n.All {
-		return command.Errorf(c, "-n and -A exclude each other")
+		return Errorf(c, "-n and -A exclude each other")
 	}
 	return nil
 }

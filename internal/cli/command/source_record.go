@@ -1,4 +1,4 @@
-package source
+package command
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/past"
@@ -83,7 +82,7 @@ func (e *MomentError) Error() string {
 func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (*Record, error) {
 	switch {
 	case len(s.From) > 1:
-		return nil, command.Errorf(c, "the past is in one file: give --from once")
+		return nil, Errorf(c, "the past is in one file: give --from once")
 	case !s.Live():
 		r, err := s.openFile(c, streams, s.From[0])
 		if err == nil {
@@ -137,8 +136,8 @@ func (s *Source) openFile(c *cobra.Command, streams genericiooptions.IOStreams, 
 		return nil, err
 	}
 	memory := NewMemory()
-	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
-	r, err := command.UnlessInterrupted(c.Context(), func() (*past.EtcdFile, error) {
+	defer BeginStage(c, streams.ErrOut, Reading(s.From)).End()
+	r, err := UnlessInterrupted(c.Context(), func() (*past.EtcdFile, error) {
 		return past.OpenEtcd(path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
 	})
 	if err != nil {
@@ -185,9 +184,9 @@ func isHistory(path string) (bool, error) {
 
 // openHistory opens a saved history.
 func (s *Source) openHistory(c *cobra.Command, streams genericiooptions.IOStreams, path string) (*Record, error) {
-	defer command.BeginStage(c, streams.ErrOut, command.Reading(s.From)).End()
+	defer BeginStage(c, streams.ErrOut, Reading(s.From)).End()
 	memory := NewMemory()
-	r, err := command.UnlessInterrupted(c.Context(), func() (*past.File, error) {
+	r, err := UnlessInterrupted(c.Context(), func() (*past.File, error) {
 		return past.OpenFile(c.Context(), path, snapshot.Options{Limits: s.limits.limits(), Memory: memory.Room})
 	})
 	if err != nil {

@@ -1,11 +1,10 @@
-package source
+package command
 
 import (
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -56,7 +55,7 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*health.Record {
 
 // evidenceOf reads the evidence of a cluster that is written with its snapshot.
 func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
-	defer command.BeginStage(c, errOut, "reading what else acts in the cluster").End()
+	defer BeginStage(c, errOut, "reading what else acts in the cluster").End()
 	var waiting []*object.Object
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() || heldByOthers(o) {

@@ -28,7 +28,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
@@ -352,7 +352,7 @@ func (c *Cluster) Flags() *genericclioptions.ConfigFlags {
 
 // Connect is the program's own client of the cluster.
 func (c *Cluster) Connect(o kube.Options) (*kube.Client, error) {
-	return source.Connect(c.Flags(), o)
+	return command.Connect(c.Flags(), o)
 }
 
 // Release is the version of Kubernetes that the API server says it is, such as v1.31.0.

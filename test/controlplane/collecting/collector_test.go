@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -41,7 +41,7 @@ func start(t testing.TB, c *cluster.Cluster, o kube.CollectorOptions, connection
 // startAs is start with kubectl's flags.
 func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o kube.CollectorOptions, connection kube.Options) *collector {
 	t.Helper()
-	client, err := source.Connect(as, connection)
+	client, err := command.Connect(as, connection)
 	if err != nil {
 		t.Fatal(err)
 	}

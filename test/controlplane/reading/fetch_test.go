@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -34,7 +34,7 @@ func fetchTask(what use, metadata bool) func(kubeconfig string) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		c, err := source.Connect(f, kube.Options{})
+		c, err := command.Connect(f, kube.Options{})
 		if err != nil {
 			return 0, err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -53,7 +53,7 @@ spec:
 			t.Fatal(err)
 		}
 		defer m.Close()
-		c, err := source.Connect((&cluster.Cluster{Kubeconfig: m.Kubeconfig}).Flags(), kube.Options{})
+		c, err := command.Connect((&cluster.Cluster{Kubeconfig: m.Kubeconfig}).Flags(), kube.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

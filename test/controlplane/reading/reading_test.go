@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -244,17 +244,17 @@ func testTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]struct {
-		targets source.Selection
+		targets command.Selection
 		want    string
 	}{
-		"type and name": {source.Selection{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
-		"slashed":       {source.Selection{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
-		"labels":        {source.Selection{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
-		"a field":       {source.Selection{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
-		"a file":        {source.Selection{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
+		"type and name": {command.Selection{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
+		"slashed":       {command.Selection{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
+		"labels":        {command.Selection{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
+		"a field":       {command.Selection{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
+		"a file":        {command.Selection{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := source.Resolve(ctx, shop, c, f.targets)
+			found, err := command.Resolve(ctx, shop, c, f.targets)
 			var names []string
 			for _, o := range found {
 				names = append(names, o.Ref.String())
@@ -267,7 +267,7 @@ func testTargets(t *testing.T) {
 			}
 		})
 	}
-	if _, err := source.Resolve(ctx, shop, c, source.Selection{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
+	if _, err := command.Resolve(ctx, shop, c, command.Selection{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 }

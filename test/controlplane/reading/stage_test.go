@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -31,7 +31,7 @@ func connect(t *testing.T, namespace string) (context.Context, *kube.Client) {
 	ctx := context.WithoutCancel(t.Context())
 	flags := plane.Flags()
 	flags.Namespace = &namespace
-	c, err := source.Connect(flags, kube.Options{Version: "test", Command: t.Name()})
+	c, err := command.Connect(flags, kube.Options{Version: "test", Command: t.Name()})
 	if err != nil {
 		t.Fatal(err)
 	}
