@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,7 +70,6 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if _, err := client.Discover(ctx); err != nil {
 		return nil, err
 	}
-	look := lookupIn(ctx, client.Proven(kube.ProofOptions{}).Present(ctx, b.objects()))
 	again, err := createdEarlier(ctx, client, dir, o.Reading)
 	if err != nil {
 		return nil, err
@@ -78,6 +78,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if err != nil {
 		return nil, err
 	}
+	look := lookupIn(ctx, client.Proven(kube.ProofOptions{}).Present(ctx, undo.Objects(saved)))
 	now := clusterOf(ctx, client, look)
 	now.AcceptRecreatedOwners = b.Head.Command == LostCommand // the user who deleted an owner may have recreated it
 	now.Overwrite, now.Finished = o.Overwrite, o.Finished
@@ -95,15 +96,6 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version, Rules: release.MinorOf(id.Version).Nearest().String()}
 	u.out.Digest = digestOf(b, u.plan, id, proof)
 	return u, nil
-}
-
-// objects returns the objects of a backup.
-func (b *Backup) objects() []object.Ref {
-	refs := make([]object.Ref, len(b.Entries))
-	for i := range b.Entries {
-		refs[i] = b.Entries[i].Object
-	}
-	return refs
 }
 
 // savedIn returns the objects of a backup.
@@ -265,12 +257,12 @@ func describe(s *undo.Step, d *report.UndoStep) {
 	}
 	for _, n := range s.Notes {
 		note := report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)}
-		if volume, ok := s.Volume(); ok && isOfVolume(n) {
+		if volume, claim, ok := s.Volume(); ok && isOfVolume(n) {
 			note.Volume = &volume
 			if n == reason.VolumeReleased {
 				release := report.Act{
 					Action: report.SendPatch, Target: volume,
-					Patch: `[{"op":"test","path":"/spec/claimRef/uid","value":"` + string(s.Object.UID) + `"},{"op":"remove","path":"/spec/claimRef/uid"}]`,
+					Patch: `[{"op":"test","path":"/spec/claimRef/uid","value":"` + string(claim) + `"},{"op":"remove","path":"/spec/claimRef/uid"}]`,
 				}.Remedy("lets the volume be bound to the new PVC")
 				note.Release = &release
 			}
@@ -356,7 +348,11 @@ func count(out *report.Undo) {
 	}
 	for i := range out.Skipped {
 		sum.Dropped += len(out.Skipped[i].Dropped)
-		switch reason.Code(out.Skipped[i].Reason) {
+		why := reason.Code(out.Skipped[i].Reason)
+		if slices.Contains(reason.NotRestored, why) {
+			sum.NotRestored++
+		}
+		switch why {
 		case reason.Forgotten:
 			sum.Forgotten++
 		case reason.Differs:

@@ -242,8 +242,8 @@ func (u *undoing) incomplete(code int, message string) error {
 
 // lacking describes what an incomplete undo lacks.
 func lacking(document *report.Undo) string {
-	if document.Unknown() {
-		return "the undo is incomplete: the content of some deleted objects is unknown"
+	if document.Summary.NotRestored+len(document.CutOff) > 0 {
+		return "the undo is incomplete: some objects are not restored"
 	}
 	if document.Summary.Differs == 0 {
 		return "the undo is incomplete: the server stored other values than were saved"

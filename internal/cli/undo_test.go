@@ -34,7 +34,8 @@ func TestIncompleteUndoIsNoSuccess(t *testing.T) {
 		code  int
 	}{
 		"complete":  {report.Undo{State: report.Complete}, command.OK},
-		"forgotten": {report.Undo{State: report.Complete, Summary: report.UndoSummary{Forgotten: 1}}, command.Partial},
+		"forgotten": {report.Undo{State: report.Complete, Summary: report.UndoSummary{Forgotten: 1, NotRestored: 1}}, command.Partial},
+		"not saved": {report.Undo{State: report.Complete, Summary: report.UndoSummary{NotRestored: 1}}, command.Partial},
 		"cut off":   {report.Undo{State: report.Complete, CutOff: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}, command.Partial},
 	} {
 		code := command.OK

@@ -27,6 +27,10 @@ const (
 	Unreadable        Code = "Unreadable"
 )
 
+// NotRestored are the reasons to skip an object that should be restored. An undo with one of them is
+// not complete.
+var NotRestored = []Code{Forgotten, NotSaved, Unreadable, CannotTell, StillTerminating, NamespaceTerminates}
+
 // UndoSkip has the reasons of an undo to skip an object.
 var UndoSkip = &Family{
 	Title: "Reasons of an undo to leave an object alone",

@@ -32,11 +32,11 @@ var routineSkips = map[reason.Code]bool{
 	reason.WouldRunAgain: true, reason.NamespaceTerminates: true,
 }
 
-// differingSkips counts the skipped objects that differ.
-func differingSkips(u *report.Undo) int {
+// skipsFor counts the objects that are skipped for a reason.
+func skipsFor(u *report.Undo, why reason.Code) int {
 	n := 0
 	for i := range u.Skipped {
-		if u.Skipped[i].Reason == string(reason.Differs) {
+		if u.Skipped[i].Reason == string(why) {
 			n++
 		}
 	}

@@ -130,7 +130,7 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 // TestUndoThatLacks: the number of objects that can't be restored comes first.
 func TestUndoThatLacks(t *testing.T) {
 	u := &report.Undo{
-		Lost: lostNothing(), Bundle: "/b/one", Summary: report.UndoSummary{Planned: 1, Skipped: 2, Forgotten: 2},
+		Lost: lostNothing(), Bundle: "/b/one", Summary: report.UndoSummary{Planned: 1, Skipped: 2, Forgotten: 2, NotRestored: 2},
 		Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "a"), State: report.StepPlanned}},
 		Skipped: []report.UndoSkip{{Object: coreRef("ConfigMap", "b"), Reason: string(reason.Forgotten)}, {Object: coreRef("ConfigMap", "c"), Reason: string(reason.Forgotten)}},
 		CutOff:  []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},

@@ -136,7 +136,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 			}
 			return head + "nothing to do. " + nothingToUndo(s, u)
 		}
-		if sum.Planned == 0 && sum.Differs > 0 {
+		if sum.Planned == 0 && sum.Differs+sum.NotRestored > 0 {
 			return head + "nothing is restored"
 		}
 		if sum.Planned == 0 {
@@ -148,7 +148,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{sum.Made, "made"}, {sum.Changed, "of them changed by the server"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, pluralForm(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - differingSkips(u), "left unchanged"}} {
+	}{{sum.Made, "made"}, {sum.Changed, "of them changed by the server"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.Differs, pluralForm(sum.Differs, "differs", "differ")}, {sum.NotDone, "not done"}, {sum.Skipped - skipsFor(u, reason.Differs) - sum.NotRestored, "left unchanged"}, {sum.NotRestored, "not restored"}} {
 		if p.n > 0 {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
 		}
@@ -159,12 +159,17 @@ func undoHeadline(s Style, u *report.Undo) string {
 // notRestoredTexts returns what the undo does not restore, and why.
 func notRestoredTexts(s Style, u *report.Undo) []string {
 	var lacks []string
-	if n := u.Summary.Forgotten; n > 0 {
+	for _, why := range reason.NotRestored {
+		n := skipsFor(u, why)
+		if n == 0 {
+			continue
+		}
 		were := pluralForm(n, "was not", "were not")
 		if u.State == "" {
 			were = "cannot be"
 		}
-		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+stepObjects(u), "object")+" "+were+" restored, since the server no longer shows what "+pluralForm(n, "it", "they")+" held.")
+		text := notRestoredWords[why]
+		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(u.Summary.NotRestored+stepObjects(u), "object")+" "+were+" restored, since "+pluralForm(n, text[0], text[1])+".")
 	}
 	if n := u.Summary.Differs; n > 0 {
 		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "exists", "exist")+" again and "+pluralForm(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
@@ -178,10 +183,20 @@ func notRestoredTexts(s Style, u *report.Undo) []string {
 	return lacks
 }
 
+// notRestoredWords say why one object, or several, are not restored.
+var notRestoredWords = map[reason.Code][2]string{
+	reason.Forgotten:           {"the server no longer shows what it held", "the server no longer shows what they held"},
+	reason.NotSaved:            {"its content was not saved", "their content was not saved"},
+	reason.Unreadable:          {"its copy cannot be read", "their copies cannot be read"},
+	reason.CannotTell:          {"it is unknown whether it exists", "it is unknown whether they exist"},
+	reason.StillTerminating:    {"it is still being deleted", "they are still being deleted"},
+	reason.NamespaceTerminates: {"its namespace is still being deleted", "their namespaces are still being deleted"},
+}
+
 // plannedText counts what an undo would do.
 func plannedText(u *report.Undo) string {
 	text := plural(stepObjects(u), "object") + " would be restored"
-	if n := u.Summary.Skipped; n > 0 {
+	if n := u.Summary.Skipped - u.Summary.NotRestored; n > 0 {
 		text += ", " + strconv.Itoa(n) + " left unchanged"
 	}
 	return text

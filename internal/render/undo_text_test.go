@@ -18,7 +18,7 @@ func undone(evil string) *report.Undo {
 	gone := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "gone", UID: "3"}
 	return &report.Undo{
 		Bundle: "/b" + evil, Journal: "/b/undo/1", State: report.Partial, Message: "not everything was made" + evil,
-		Summary: report.UndoSummary{Planned: 2, Made: 1, Failed: 1, Skipped: 1, Dropped: 1},
+		Summary: report.UndoSummary{Planned: 2, Made: 1, Failed: 1, Skipped: 1, NotRestored: 1, Dropped: 1},
 		Steps: []report.UndoStep{
 			{N: 1, Verb: "Create", Object: web, State: report.StepMade, UID: "11", Notes: []report.UndoNote{{Reason: "X", Message: "something to know" + evil}}},
 			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, Changes: []report.UndoChange{{Field: "f" + evil, Message: "m" + evil}}, References: []object.Ref{web},
@@ -33,7 +33,8 @@ func TestUndoText(t *testing.T) {
 	if err := render.UndoText(&b, render.Style{}, undone("")); err != nil {
 		t.Fatal(err)
 	}
-	want := `undo of b: partly done; 1 made, 1 refused, 1 left unchanged
+	want := `Incomplete: 1 of 3 objects was not restored, since its content was not saved.
+undo of b: partly done; 1 made, 1 refused, 1 not restored
 not everything was made
 
 N   DO       OBJECT       OWNERS       RESULT

@@ -39,10 +39,9 @@ type Undo struct {
 
 // Incomplete reports whether something that is known to be gone is not restored, or an object
 // exists with other content than was saved.
-func (u *Undo) Incomplete() bool { return u.Unknown() || u.Summary.Differs+u.Summary.Changed > 0 }
-
-// Unknown reports whether the content of something that is gone is unknown.
-func (u *Undo) Unknown() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
+func (u *Undo) Incomplete() bool {
+	return u.Summary.NotRestored+len(u.CutOff)+u.Summary.Differs+u.Summary.Changed > 0
+}
 
 // LaterUndo is what an undo cannot restore yet: the instances of CRDs that are gone. The API server
 // shows them as they were once their CRDs are back.
@@ -110,6 +109,10 @@ type UndoSummary struct {
 	// Forgotten is the number of skipped objects that are gone and cannot be restored because their
 	// content is unknown.
 	Forgotten int `json:"forgotten,omitempty"`
+	// NotRestored is the number of skipped objects that are not restored although they should be:
+	// their content is unknown, it is unknown whether they exist, or their deletion or that of their
+	// namespace has not ended.
+	NotRestored int `json:"notRestored,omitempty"`
 	// Dropped is the number of references that are not restored.
 	Dropped int `json:"dropped"`
 }

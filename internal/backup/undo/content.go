@@ -334,9 +334,11 @@ func (n *node) noteVolume(p *planning) {
 		n.step.note(reason.VolumeGone)
 	case live.Volume() == nil:
 		n.step.note(reason.VolumeUnknown)
-	case live.Volume().ClaimUID == n.Object.UID:
+	case live.Volume().ClaimUID == "":
+	case live.Volume().ClaimNamespace == n.Object.Namespace && live.Volume().ClaimName == n.Object.Name: // any earlier PVC of that name
 		n.step.note(reason.VolumeReleased)
-	case live.Volume().ClaimUID != "":
+		n.step.claim = live.Volume().ClaimUID
+	default:
 		n.step.note(reason.VolumeTaken)
 	}
 }

@@ -65,12 +65,9 @@ func TestFinished(t *testing.T) {
 // TestStrip: fields that a new object must not have are removed and reported; the rest is restored
 // byte for byte.
 func TestStrip(t *testing.T) {
-	boundTo := func(uid string) *object.Object {
+	boundTo := func(claim, uid string) *object.Object {
 		v := live("PersistentVolume disk")
-		v.Edit().Facts = &object.PVFacts{Phase: "Released"}
-		if uid != "" {
-			v.Volume().ClaimUID = types.UID(uid)
-		}
+		v.Edit().Facts = &object.PVFacts{Phase: "Released", ClaimNamespace: "shop", ClaimName: claim, ClaimUID: types.UID(uid)}
 		return v
 	}
 	const claim = `{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes","pv.kubernetes.io/bound-by-controller":"yes",` +
@@ -98,9 +95,10 @@ func TestStrip(t *testing.T) {
 			`"spec":{"clusterIP":"None","clusterIPs":["None"],"ports":[{"port":80}]}`, ""},
 		{"Service.example.com s", `{"spec":{"clusterIP":"10.0.0.1"}}`, nil, `"spec":{"clusterIP":"10.0.0.1"}`, ""},
 		{"PersistentVolumeClaim c", claim, nil, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeGone"},
-		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("u-c")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
-		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("u-other")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeTaken"},
-		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("c", "u-c")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("c", "u-earlier")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeReleased"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("other", "u-other")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeTaken"},
+		{"PersistentVolumeClaim c", claim, []*object.Object{boundTo("c", "")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped},
 		{"PersistentVolumeClaim c", claim, []*object.Object{live("PersistentVolume disk")}, claimBody + `|"spec":{"volumeName":"disk"}`, claimStripped + " !VolumeUnknown"},
 		{"PersistentVolumeClaim c", `{"spec":{}}`, nil, `"spec":{}`, ""},
 		{"PersistentVolume v", `{"spec":{"claimRef":{"name":"c","namespace":"shop","resourceVersion":"1","uid":"u-c"}}}`, nil,

@@ -60,12 +60,32 @@ func intended(ref object.Ref, content map[string]any) map[string]any {
 		}
 	case n.Object.Is(object.ServiceAccount):
 		remove(n.content, "secrets") // generated tokens
+	case n.Object.Is(object.Node):
+		n.dropConditionTaints()
 	case n.Object.Is(object.Pod):
 		renameTokens(n.content)
 	case n.Object.Group() == "rbac.authorization.k8s.io" && at(n.content, "aggregationRule") != nil:
 		remove(n.content, "rules") // aggregated by a controller
 	}
 	return n.content
+}
+
+// conditionTaints are the taints that follow the conditions of a node and spec.unschedulable.
+//
+// Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap.
+// Upstream: plugin/pkg/admission/nodetaint/admission.go Plugin.Admit: every new node is not ready.
+var conditionTaints = []string{"not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable", "unschedulable"}
+
+func (n *node) dropConditionTaints() {
+	taints, _ := at(n.content, "spec", "taints").([]any)
+	taints = slices.DeleteFunc(taints, func(t any) bool {
+		of, _ := t.(map[string]any)
+		key, is := strings.CutPrefix(textAt(of, "key"), "node.kubernetes.io/")
+		return is && slices.Contains(conditionTaints, key)
+	})
+	if spec, ok := n.content["spec"].(map[string]any); ok {
+		spec["taints"] = taints
+	}
 }
 
 // renameTokens removes the random suffix from the names of volumes that the server adds to pods.

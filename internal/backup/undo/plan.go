@@ -105,6 +105,12 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 			}
 		} else if n.canCompare() {
 			p.compare(i)
+		} else if n.skip.Reason == reason.StillTerminating && n.content != nil {
+			if why := p.byItself(i); why != "" {
+				n.skipBecause(why)
+			} else if !p.now.Finished && n.ranToItsEnd(p) {
+				n.skipBecause(reason.WouldRunAgain)
+			}
 		}
 		if n.state == made && n.rank() < lastRank {
 			p.first = append(p.first, i)
@@ -245,13 +251,14 @@ func (p *planning) giveBack(i int) {
 	var lost []object.OwnerReference
 	for _, ref := range n.owners {
 		owner, why := p.owner(i, ref)
-		again := why == "" && owner >= 0 || p.recreatedOwner(i, ref, why) != "" || p.isMadeBefore(ref.UID)
+		recreated := p.recreatedOwner(i, ref, why)
+		again := why == "" && owner >= 0 || recreated != "" || p.isMadeBefore(ref.UID)
 		switch {
 		case n.live.RefersTo(ref.UID) && again:
 			lost = append(lost, ref)
 		// What the run should have deleted has lost only references to what it did delete.
 		case !n.Changed && n.skip.Reason == reason.StillAlive && !again && (why == "" || len(p.byUID[ref.UID]) == 0):
-		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):
+		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]), recreated != "" && n.live.RefersTo(recreated):
 		case controlled && ref.Controller == object.True:
 			n.step.Dropped = append(n.step.Dropped, Dropped{ref, reason.ControllerTaken})
 		default:

@@ -68,14 +68,14 @@ var stateRules = []stateRule{
 // another reports whether another object has the coordinates now.
 func (f *finding) another() bool { return f.found != nil && f.found.UID != f.Object.UID }
 
-// find looks up a node in the cluster. It decodes the content unless nothing will be done with it.
+// find looks up a node in the cluster, and decodes its content.
 func (p *planning) find(n *node) *finding {
 	live, err := p.now.Lookup(n.Object)
 	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved && p.definition(n) != nil {
 		live, err = nil, nil // its kind is gone, and all its objects with it
 	}
 	f := &finding{node: n, of: p, found: live, err: err}
-	if n.Raw != nil && err == nil && (live == nil || !live.BeingDeleted()) {
+	if n.Raw != nil && err == nil {
 		if f.unreadable = n.decode(); f.unreadable != nil {
 			n.content, n.owners = nil, nil
 		}
@@ -97,7 +97,7 @@ func (p *planning) setState(n *node) {
 	}
 	if f.found != nil && n.state != made {
 		n.skip.Live = f.found.UID
-		if n.state == alive || n.content != nil {
+		if n.state == alive || n.content != nil && !f.found.BeingDeleted() {
 			n.live = f.found
 		}
 	}

@@ -30,6 +30,22 @@ type Saved struct {
 	Changed bool
 }
 
+// Objects returns the objects that a plan looks up: the saved ones, and the volumes that claims name.
+func Objects(saved []Saved) []object.Ref {
+	refs := make([]object.Ref, 0, len(saved))
+	for _, s := range saved {
+		refs = append(refs, s.Object)
+		if !s.Object.Is(object.PVC) || s.Raw == nil {
+			continue
+		}
+		content, err := ContentOf(s.Raw) // damaged content is reported by the plan
+		if name := textAt(content, "spec", "volumeName"); err == nil && name != "" {
+			refs = append(refs, object.PV.Ref("", name))
+		}
+	}
+	return refs
+}
+
 // Lookup returns the current object at the coordinates, whatever its UID; nil if its absence is
 // proven. An error means that its state is unknown. It must ignore the namespace for a
 // cluster-scoped kind, since an owner reference does not contain the scope of the owner.
@@ -110,6 +126,7 @@ type Step struct {
 	live    *object.Object // nil for Create, and if an earlier step creates the object
 	now     []byte         // Overwrite and Secrets: the object that was compared
 	status  any            // Status
+	claim   types.UID      // Create of a PVC: the deleted one that its volume still belongs to
 	// managers are the saved managedFields, set in the last step of an object that an undo writes.
 	// left reports that an earlier undo wrote it.
 	managers []any
@@ -141,10 +158,11 @@ type Dropped struct {
 	Reason    reason.Code
 }
 
-// Volume returns the volume of a PVC's step; false if it names none.
-func (s *Step) Volume() (object.Ref, bool) {
+// Volume returns the volume of a PVC's step, and the UID of the deleted PVC that it still belongs to;
+// false if the PVC names none.
+func (s *Step) Volume() (volume object.Ref, claim types.UID, ok bool) {
 	name := textAt(s.content, "spec", "volumeName")
-	return object.PV.Ref("", name), s.Object.Is(object.PVC) && name != ""
+	return object.PV.Ref("", name), s.claim, s.Object.Is(object.PVC) && name != ""
 }
 
 // Skip is a saved object without a step.

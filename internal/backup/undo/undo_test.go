@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // cluster is the current state of the cluster.
@@ -428,5 +429,48 @@ func TestKindIsGone(t *testing.T) {
 	body, _, err := Make(list, unserved).Steps[4].Body(&Mapping{})
 	if err != nil || !strings.Contains(string(body), `"status":{"n":1}`) {
 		t.Errorf("the status that is a part of the object is not sent: %s %v", body, err)
+	}
+}
+
+// TestStillTerminating: an object whose deletion has not ended is not restored, unless its controller
+// makes it again, or it had finished.
+func TestStillTerminating(t *testing.T) {
+	set := controllerOf(refOf("ReplicaSet.apps web-1"))
+	done := saved("Job.batch backup", `{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`)
+	c := clusterOf(going("ConfigMap a"), going("Pod web-1-x"), going("Job.batch backup"))
+	plan := Resume([]Saved{saved("ConfigMap a", ""), saved("ReplicaSet.apps web-1", ""), saved("Pod web-1-x", "", set), done}, Cluster{Lookup: c.lookup}, nil)
+	want := map[string]reason.Code{"a": reason.StillTerminating, "web-1-x": reason.ControllerMakesIt, "backup": reason.WouldRunAgain}
+	got := map[string]reason.Code{}
+	for _, s := range plan.Skipped {
+		got[s.Object.Name] = s.Reason
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRefersToTheNewOwner: an object that refers to the recreated owner has lost nothing.
+func TestRefersToTheNewOwner(t *testing.T) {
+	owner := another("Deployment.apps web")
+	set := live("ReplicaSet.apps web-1", controllerOf(owner.Ref))
+	c := clusterOf(owner, set)
+	plan := Resume([]Saved{saved("Deployment.apps web", ""), saved("ReplicaSet.apps web-1", "", controllerOf(refOf("Deployment.apps web")))},
+		Cluster{Lookup: c.lookup, AcceptRecreatedOwners: true}, nil)
+	for _, s := range plan.Skipped {
+		if s.Object.Kind == "ReplicaSet" && (s.Reason != reason.StillAlive || len(s.Dropped) > 0) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(plan.Steps) > 0 {
+		t.Errorf("%+v", plan.Steps)
+	}
+}
+
+// TestObjects: the volume that a claim names is looked up with it.
+func TestObjects(t *testing.T) {
+	got := Objects([]Saved{saved("PersistentVolumeClaim data", `{"spec":{"volumeName":"disk"}}`), saved("PersistentVolumeClaim pending", ""), {Object: refOf("PersistentVolumeClaim unsaved")}})
+	want := []object.Ref{refOf("PersistentVolumeClaim data"), object.PV.Ref("", "disk"), refOf("PersistentVolumeClaim pending"), refOf("PersistentVolumeClaim unsaved")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
