@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/internal/uses"
@@ -27,7 +26,7 @@ type breakages struct {
 	health *health.Assessment
 	// goes are the objects of the account that go, without those that are created again at once. accounts are
 	// the ServiceAccounts that are: tokens of the old one are invalid.
-	goes, accounts map[object.Coordinates]*report.Consequence
+	goes, accounts departures
 	// idle are the Services that stay and lose all their pods, with the certainty of that.
 	idle  map[object.Coordinates]report.Certainty
 	found map[breakageKey]bool
@@ -70,32 +69,6 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 // comesBack reports whether an object is created again at once if it goes.
 func comesBack(e *report.Effect) bool { return e.Recreator != "" && e.RecreatedWhen == "" }
 
-// leaving returns the objects of the account that go, without targets that the API server refuses to delete.
-// again includes those that come back.
-func leaving(p *report.Plan, again bool) map[object.Coordinates]*report.Consequence {
-	goes := map[object.Coordinates]*report.Consequence{}
-	for i := range p.Effects {
-		e := &p.Effects[i]
-		refused := e.Outcome == report.Kept && e.Reason == string(reason.RequestRefused)
-		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !refused && (again || !comesBack(e)) {
-			goes[e.Object.Coordinates()] = c
-		}
-	}
-	return goes
-}
-
-// recreatedAccounts returns the ServiceAccounts of the account that go and are created again at once.
-func recreatedAccounts(p *report.Plan) map[object.Coordinates]*report.Consequence {
-	accounts := map[object.Coordinates]*report.Consequence{}
-	for i := range p.Effects {
-		e := &p.Effects[i]
-		if c := e.Consequence; e.Object.Is(object.ServiceAccount) && e.Recreator != "" && c != nil && c.Change == report.ChangeDeleted {
-			accounts[e.Object.Coordinates()] = c
-		}
-	}
-	return accounts
-}
-
 // compareBreakages puts the worst first.
 func compareBreakages(a, b report.Breakage) int {
 	certainties := []report.Certainty{report.Sure, report.Possible, report.Undecided}
@@ -109,7 +82,7 @@ func compareBreakages(a, b report.Breakage) int {
 
 // lost returns the object that goes at the coordinates, with the certainty of that.
 func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, bool) {
-	c := b.goes[at]
+	c := b.goes.at(at)
 	if c == nil || c.Outcome != report.Deleted && c.Object.Is(object.PV) { // its claim protects it
 		return object.Ref{}, "", false
 	}
@@ -164,7 +137,7 @@ func workloadOf(snap *snapshot.Snapshot, o *object.Object) *object.Object {
 // leaves reports whether an object needs nothing any more.
 func (b *breakages) leaves(o *object.Object) bool {
 	finished := o.Pod() != nil && o.Pod().Finished() || o.Job() != nil && o.Job().Finished
-	return finished || o.BeingDeleted() || b.goes[o.Coordinates()] != nil
+	return finished || o.BeingDeleted() || b.goes.at(o.Coordinates()) != nil
 }
 
 // add adds a breakage, unless its user goes.
@@ -194,7 +167,7 @@ func (b *breakages) references() {
 			} else if certainty, ok := b.idle[r.Target()]; ok && rule.Backend {
 				one.Reference, one.Certainty = b.refAt(r.Target()), certainty
 				one.When, one.Message = report.BreaksNow, "it has no pods left"
-			} else if c := b.accounts[r.Target()]; c != nil && rule.When == report.BreaksNow {
+			} else if c := b.accounts.at(r.Target()); c != nil && rule.When == report.BreaksNow {
 				one.Reference, one.Certainty, one.Message = c.Object, c.Certainty, uses.TokensInvalid
 			} else {
 				continue
@@ -238,38 +211,23 @@ func (b *breakages) claims() {
 	}
 }
 
-func (b *breakages) anyGoes(kind schema.GroupKind) bool {
-	for at := range b.goes {
-		if at.GroupKind() == kind {
-			return true
-		}
-	}
-	return false
-}
+func (b *breakages) anyGoes(kind schema.GroupKind) bool { return len(b.goes.of(kind)) > 0 }
 
 // unread returns the lists that may hold more references to what goes.
 func (b *breakages) unread() []report.Gap {
-	type place struct {
-		kind      schema.GroupKind
-		namespace string
-	}
-	seen := map[place]bool{}
 	var gaps []report.Gap
-	for at := range b.goes {
-		in := place{at.GroupKind(), at.Namespace}
-		if o := b.goingAPI(at); o != nil && o.Aggregated() {
-			if c := b.health.Evidence().CompletenessOf(health.APIServices, ""); !c.Whole {
-				gaps = append(gaps, b.health.GapOf(object.APIService.Resource(), "", c.Why))
-			}
+	if slices.ContainsFunc(b.goes.of(object.APIService.GroupKind), b.isAggregated) {
+		if c := b.health.Evidence().CompletenessOf(health.APIServices, ""); !c.Whole {
+			gaps = append(gaps, b.health.GapOf(object.APIService.Resource(), "", c.Why))
 		}
-		if seen[in] {
-			continue
-		}
-		seen[in] = true
-		gaps = append(gaps, b.health.UnreadReferrers(in.kind, in.namespace, false)...)
-		for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding, uses.NetworkPolicy, uses.ReferenceGrant, object.PodDisruptionBudget} { // whose fields say who loses them
-			if c := b.health.Evidence().CompletenessOf(health.PartOfKind(k), in.namespace); in.kind == k.GroupKind && !c.Whole {
-				gaps = append(gaps, b.health.GapOf(k.Resource(), in.namespace, c.Why))
+	}
+	for kind := range b.goes {
+		for namespace := range b.goes.namespaces(kind) {
+			gaps = append(gaps, b.health.UnreadReferrers(kind, namespace, false)...)
+			for _, k := range []object.Kind{object.RoleBinding, object.ClusterRoleBinding, uses.NetworkPolicy, uses.ReferenceGrant, object.PodDisruptionBudget} { // whose fields say who loses them
+				if c := b.health.Evidence().CompletenessOf(health.PartOfKind(k), namespace); kind == k.GroupKind && !c.Whole {
+					gaps = append(gaps, b.health.GapOf(k.Resource(), namespace, c.Why))
+				}
 			}
 		}
 	}
@@ -282,12 +240,10 @@ func (b *breakages) unread() []report.Gap {
 	})
 }
 
-// goingAPI returns the APIService at the coordinates; nil if they are of something else.
-func (b *breakages) goingAPI(at object.Coordinates) *object.Object {
-	if at.GroupKind() != object.APIService.GroupKind {
-		return nil
-	}
-	return b.snap.ObjectAt(at)
+// isAggregated reports whether an APIService of the account is of an aggregated API.
+func (b *breakages) isAggregated(c *report.Consequence) bool {
+	o := b.snap.ObjectAt(c.Object.Coordinates())
+	return o != nil && o.Aggregated()
 }
 
 // ReferrersOf returns the objects that refer to an object, in object.Compare order, with pods told as their
@@ -299,7 +255,8 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	}
 	at := of.Coordinates()
 	c := &report.Consequence{Object: of.Ref, Change: report.ChangeDeleted, Outcome: report.Deleted, Certainty: report.Sure}
-	b := &breakages{snap: snap, health: assessment, goes: map[object.Coordinates]*report.Consequence{at: c}, found: map[breakageKey]bool{}}
+	b := &breakages{snap: snap, health: assessment, goes: departures{}, found: map[breakageKey]bool{}}
+	b.goes.add(c)
 	list := []report.Referrer{}
 	add := func(user object.Ref, r report.Referrer) {
 		told, stays := b.staying(user)

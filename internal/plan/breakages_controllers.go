@@ -21,16 +21,17 @@ func (b *breakages) failedJobs() {
 		return // without looking at every pod: 40 % of the time of all breakages, with 300,000 pods
 	}
 	first := map[object.Ref]report.Breakage{}
-	for at := range b.goes {
-		pod := b.snap.ObjectAt(at)
-		if pod == nil || !pod.Is(object.Pod) || pod.BeingDeleted() || pod.Pod() != nil && pod.Pod().Finished() {
+	along := b.snap.Cursor()
+	for _, c := range b.goes.of(object.Pod.GroupKind) {
+		pod := along.Find(c.Object)
+		if pod == nil || pod.BeingDeleted() || pod.Pod() != nil && pod.Pod().Finished() {
 			continue
 		}
 		job := workloadOf(b.snap, pod)
 		if job == nil || !ends(job) {
 			continue
 		}
-		target, certainty, ok := b.lost(at)
+		target, certainty, ok := b.lost(c.Object.Coordinates())
 		if one, known := first[job.Ref]; ok && (!known || object.Compare(target, one.Reference) < 0) {
 			first[job.Ref] = report.Breakage{
 				Object: job.Ref, Field: "spec.backoffLimit", Label: "backoffLimit", Reference: target, Certainty: certainty,
@@ -96,11 +97,9 @@ func (b *breakages) controllers() {
 // lostPrograms returns the workloads and pods that go.
 func (b *breakages) lostPrograms() (list []*object.Object) {
 	for _, kind := range []object.Kind{object.Deployment, object.StatefulSet, object.DaemonSet, object.Pod} {
-		if !b.anyGoes(kind.GroupKind) {
-			continue
-		}
-		for _, o := range b.snap.All(kind.GroupResource()) {
-			if b.goes[o.Coordinates()] != nil {
+		along := b.snap.Cursor()
+		for _, c := range b.goes.of(kind.GroupKind) {
+			if o := along.Find(c.Object); o != nil {
 				list = append(list, o)
 			}
 		}
@@ -112,7 +111,7 @@ func (b *breakages) lostPrograms() (list []*object.Object) {
 func (b *breakages) lostAccounts() (accounts []health.Account) {
 	for n := range b.health.Evidence().Pods {
 		p := &b.health.Evidence().Pods[n]
-		if a := (health.Account{Namespace: p.Ref.Namespace, Name: p.ServiceAccount}); b.goes[p.Ref.Coordinates()] != nil && !slices.Contains(accounts, a) {
+		if a := (health.Account{Namespace: p.Ref.Namespace, Name: p.ServiceAccount}); b.goes.at(p.Ref.Coordinates()) != nil && !slices.Contains(accounts, a) {
 			accounts = append(accounts, a)
 		}
 	}
@@ -131,7 +130,7 @@ func (b *breakages) lostController(o *object.Object, name string, programs []*ob
 	}
 	j := b.health.Controller(o, name)
 	for _, pod := range j.Working {
-		c := b.goes[pod.Coordinates()]
+		c := b.goes.at(pod.Coordinates())
 		if c == nil {
 			return nil
 		}
@@ -142,7 +141,7 @@ func (b *breakages) lostController(o *object.Object, name string, programs []*ob
 	}
 	if len(j.Working) > 0 {
 		for owner := b.snap.ObjectAt(one.Reference.Coordinates()); owner != nil; owner = workloadOf(b.snap, owner) {
-			if b.goes[owner.Coordinates()] != nil {
+			if b.goes.at(owner.Coordinates()) != nil {
 				one.Reference = owner.Ref
 			}
 		}

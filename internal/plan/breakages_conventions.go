@@ -12,34 +12,43 @@ import (
 //
 // If a kind of users was not read, the namespace of the object is told in their place.
 func (b *breakages) conventions() {
-	for at := range b.goes {
-		target, certainty, ok := b.lost(at)
-		o := b.snap.ObjectAt(at)
-		if !ok || o == nil {
-			continue
-		}
-		if certainty == report.Sure {
-			certainty = report.Possible
-		}
-		for _, c := range uses.ConventionsOf(o) {
-			field, label := c.Field()
-			one := report.Breakage{Field: field, Label: label, Reference: target, When: c.When, Certainty: certainty, Message: c.Effect}
-			for _, user := range b.snap.All(c.User.GroupResource()) {
-				if c.Uses(user, o) {
-					one.Object = user.Ref
-					b.add(one)
-				}
+	for kind := range b.goes {
+		if uses.FoundByConvention(kind) {
+			for _, c := range b.goes.of(kind) {
+				b.conventionsOf(c.Object.Coordinates())
 			}
-			if outside := c.User.Kind == ""; outside || b.unreadUsers(c.User) {
-				if !outside {
-					one.Certainty = report.Undecided
-				}
-				one.Object = object.Namespace.Ref("", o.Namespace)
-				if ns := b.snap.FindKind(object.Namespace, "", o.Namespace); ns != nil {
-					one.Object = ns.Ref
-				}
-				b.addNamespace(one)
+		}
+	}
+}
+
+// conventionsOf adds what uses one object that goes.
+func (b *breakages) conventionsOf(at object.Coordinates) {
+	target, certainty, ok := b.lost(at)
+	o := b.snap.ObjectAt(at)
+	if !ok || o == nil {
+		return
+	}
+	if certainty == report.Sure {
+		certainty = report.Possible
+	}
+	for _, c := range uses.ConventionsOf(o) {
+		field, label := c.Field()
+		one := report.Breakage{Field: field, Label: label, Reference: target, When: c.When, Certainty: certainty, Message: c.Effect}
+		for _, user := range b.snap.All(c.User.GroupResource()) {
+			if c.Uses(user, o) {
+				one.Object = user.Ref
+				b.add(one)
 			}
+		}
+		if outside := c.User.Kind == ""; outside || b.unreadUsers(c.User) {
+			if !outside {
+				one.Certainty = report.Undecided
+			}
+			one.Object = object.Namespace.Ref("", o.Namespace)
+			if ns := b.snap.FindKind(object.Namespace, "", o.Namespace); ns != nil {
+				one.Object = ns.Ref
+			}
+			b.addNamespace(one)
 		}
 	}
 }
@@ -59,7 +68,7 @@ func (b *breakages) addNamespace(one report.Breakage) {
 		b.add(one)
 		return
 	}
-	if key := (breakageKey{one.Object, one.Reference, one.Label}); !b.found[key] && b.goes[one.Object.Coordinates()] == nil {
+	if key := (breakageKey{one.Object, one.Reference, one.Label}); !b.found[key] && b.goes.at(one.Object.Coordinates()) == nil {
 		b.found[key] = true
 		b.list = append(b.list, one)
 	}

@@ -41,7 +41,7 @@ func (b *breakages) guards() {
 func (b *breakages) unguarded(guards []podGuard, one report.Breakage, others string) {
 	left := map[string][]podGuard{} // by namespace
 	for _, g := range guards {
-		if b.goes[g.ref.Coordinates()] == nil {
+		if b.goes.at(g.ref.Coordinates()) == nil {
 			left[g.ref.Namespace] = append(left[g.ref.Namespace], g)
 		}
 	}

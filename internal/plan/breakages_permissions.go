@@ -21,7 +21,7 @@ func (b *breakages) permissions() {
 	}
 	bindings, stays := b.health.Evidence().Bindings, map[grant]bool{}
 	for n := range bindings {
-		if x := &bindings[n]; b.goes[x.Ref.Coordinates()] == nil {
+		if x := &bindings[n]; b.goes.at(x.Ref.Coordinates()) == nil {
 			for _, s := range x.Subjects {
 				stays[grant{x.RoleKind, x.RoleName, x.Ref.Namespace, s}] = true
 			}
@@ -70,7 +70,7 @@ func (b *breakages) grants() {
 		for i := range user.References {
 			r := &user.References[i]
 			rule := r.Rule(user.Ref.GroupKind())
-			if !rule.Granted || r.Selector != nil || r.Namespace == user.Ref.Namespace || b.goes[r.Target()] != nil || b.snap.ObjectAt(r.Target()) == nil {
+			if !rule.Granted || r.Selector != nil || r.Namespace == user.Ref.Namespace || b.goes.at(r.Target()) != nil || b.snap.ObjectAt(r.Target()) == nil {
 				continue
 			}
 			var one report.Breakage

@@ -20,7 +20,7 @@ func (b *breakages) policyParams() {
 	for n := range seen.PolicyBindings {
 		binding := &seen.PolicyBindings[n]
 		for m := range seen.Policies {
-			if policy := &seen.Policies[m]; policy.Ref.Name == binding.Policy && b.goes[policy.Ref.Coordinates()] == nil {
+			if policy := &seen.Policies[m]; policy.Ref.Name == binding.Policy && b.goes.at(policy.Ref.Coordinates()) == nil {
 				b.paramsOf(policy, binding)
 			}
 		}
@@ -51,7 +51,7 @@ func (b *breakages) paramsOf(policy *health.Policy, binding *health.PolicyBindin
 	}
 	for _, namespace := range namespaces {
 		one, perNamespace := lost[namespace], namespace != "" && binding.Param.Namespace == ""
-		if left[namespace] || perNamespace && b.goes[object.Namespace.Ref("", namespace).Coordinates()] != nil {
+		if left[namespace] || perNamespace && b.goes.at(object.Namespace.Ref("", namespace).Coordinates()) != nil {
 			continue
 		}
 		one.Object = b.health.Known(binding.Ref)

@@ -42,12 +42,7 @@ func (b *breakages) idleServices() map[object.Coordinates]report.Certainty {
 
 // selectingServices returns the Services that stay or may stay, by namespace, in the namespaces of pods that go.
 func (b *breakages) selectingServices() map[string][]selecting {
-	namespaces := map[string]bool{}
-	for at := range b.goes {
-		if at.GroupKind() == object.Pod.GroupKind {
-			namespaces[at.Namespace] = true
-		}
-	}
+	namespaces := b.goes.namespaces(object.Pod.GroupKind)
 	services := map[string][]selecting{}
 	for service, selector := range b.health.Selecting(object.Service) {
 		if !namespaces[service.Namespace] {

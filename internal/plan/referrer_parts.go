@@ -30,12 +30,10 @@ func (r ReferrerParts) add(part health.Part, namespace string) {
 // refer to what goes, where the snapshot has objects of them.
 func ReferrerPartsOf(snap *snapshot.Snapshot, p *report.Plan) ReferrerParts {
 	parts := ReferrerParts{}
-	done := map[object.Coordinates]bool{}
-	for _, list := range []map[object.Coordinates]*report.Consequence{leaving(p, false), recreatedAccounts(p)} {
-		for at := range list {
-			if at.Name = ""; !done[at] {
-				done[at] = true
-				parts.refer(snap, at.GroupKind(), at.Namespace, false)
+	for _, goes := range []departures{leaving(p, false), recreatedAccounts(p)} {
+		for kind := range goes {
+			for namespace := range goes.namespaces(kind) {
+				parts.refer(snap, kind, namespace, false)
 			}
 		}
 	}

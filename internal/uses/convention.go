@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -63,6 +65,11 @@ var conventions = []Convention{
 	{To: configMap, Namespace: "kube-public", Name: "cluster-info", When: report.BreaksNextReconcile, Effect: "kubeadm join with a token fails"},
 	// Upstream: plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go TokenAuthenticator.AuthenticateToken.
 	{To: secret, Namespace: system, Name: "bootstrap-token-*", When: report.BreaksNextStart, Effect: "no new node joins with this token"},
+}
+
+// FoundByConvention reports whether programs find some objects of a kind by a convention.
+func FoundByConvention(kind schema.GroupKind) bool {
+	return slices.ContainsFunc(conventions, func(c Convention) bool { return c.To.GroupKind == kind })
 }
 
 // ConventionsOf returns the conventions by which programs find an object.

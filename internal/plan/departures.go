@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// departures are objects of the account that go, by kind. Few kinds are searched by name, and one may have a
+// million objects: one map of all coordinates took as long as the rest of the breakages.
+type departures map[schema.GroupKind]*departingKind
+
+type departingKind struct {
+	// list has the order of the effects.
+	list []*report.Consequence
+	// byName finds them by namespace and name. It is computed on first use.
+	byName map[[2]string]*report.Consequence
+}
+
+// leaving returns the objects of the account that go, without targets that the API server refuses to delete.
+// again includes those that come back.
+func leaving(p *report.Plan, again bool) departures {
+	goes := departures{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		refused := e.Outcome == report.Kept && e.Reason == string(reason.RequestRefused)
+		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !refused && (again || !comesBack(e)) {
+			goes.add(c)
+		}
+	}
+	return goes
+}
+
+// recreatedAccounts returns the ServiceAccounts of the account that go and are created again at once.
+func recreatedAccounts(p *report.Plan) departures {
+	accounts := departures{}
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		if c := e.Consequence; e.Object.Is(object.ServiceAccount) && e.Recreator != "" && c != nil && c.Change == report.ChangeDeleted {
+			accounts.add(c)
+		}
+	}
+	return accounts
+}
+
+func (d departures) add(c *report.Consequence) {
+	kind := c.Object.GroupKind()
+	k := d[kind]
+	if k == nil {
+		k = &departingKind{}
+		d[kind] = k
+	}
+	k.list = append(k.list, c)
+}
+
+// of returns the objects of a kind.
+func (d departures) of(kind schema.GroupKind) []*report.Consequence {
+	if k := d[kind]; k != nil {
+		return k.list
+	}
+	return nil
+}
+
+// at returns the object at the coordinates; nil if it does not go.
+func (d departures) at(c object.Coordinates) *report.Consequence {
+	k := d[c.GroupKind()]
+	if k == nil {
+		return nil
+	}
+	if k.byName == nil {
+		k.byName = make(map[[2]string]*report.Consequence, len(k.list))
+		for _, one := range k.list {
+			k.byName[[2]string{one.Object.Namespace, one.Object.Name}] = one
+		}
+	}
+	return k.byName[[2]string{c.Namespace, c.Name}]
+}
+
+// namespaces returns the namespaces of the objects of a kind; empty for cluster-scoped ones.
+func (d departures) namespaces(kind schema.GroupKind) map[string]bool {
+	set := map[string]bool{}
+	last := ""
+	for i, c := range d.of(kind) {
+		if namespace := c.Object.Namespace; i == 0 || namespace != last {
+			set[namespace], last = true, namespace
+		}
+	}
+	return set
+}
