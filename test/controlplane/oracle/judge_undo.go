@@ -147,21 +147,30 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	}
 }
 
-// garbage reports whether each owner of an object was gone, or being deleted, when the undo
+// garbage reports whether each owner of an object was gone, being deleted, or garbage itself when the undo
 // began: the collector deletes the object, which takes longer on a busy machine.
-func (t *trial) garbage(o *unstructured.Unstructured) bool {
-	owned := func(r metav1.OwnerReference) bool { return t.stands(o, r) }
+func (t *trial) garbage(o *unstructured.Unstructured) bool { return t.garbageBut(o, nil) }
+
+// garbageBut is garbage for an object below others, which the search does not come back to.
+func (t *trial) garbageBut(o *unstructured.Unstructured, below []types.UID) bool {
+	owned := func(r metav1.OwnerReference) bool {
+		owner := t.standing(o, r)
+		return owner != nil && (slices.Contains(below, owner.GetUID()) || !t.garbageBut(owner, append(below, o.GetUID())))
+	}
 	return len(o.GetOwnerReferences()) > 0 && !slices.ContainsFunc(o.GetOwnerReferences(), owned)
 }
 
-// stands reports whether an owner of an object was there, and not being deleted, when the undo began.
-func (t *trial) stands(o *unstructured.Unstructured, r metav1.OwnerReference) bool {
+// standing returns an owner of an object that was there, and not being deleted, when the undo began.
+func (t *trial) standing(o *unstructured.Unstructured, r metav1.OwnerReference) *unstructured.Unstructured {
 	at := key{r.Kind, o.GetNamespace(), r.Name}
 	if !kindNamed(r.Kind).namespaced {
 		at.namespace = ""
 	}
 	owner := t.after[at]
-	return owner != nil && owner.GetUID() == r.UID && owner.GetDeletionTimestamp() == nil
+	if owner == nil || owner.GetUID() != r.UID || owner.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	return owner
 }
 
 // onlyDangling reports whether an object has lost only references to owners that did not stand when
@@ -172,7 +181,7 @@ func (t *trial) onlyDangling(was, now *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(list, func(r metav1.OwnerReference) bool { return r.UID == uid })
 	}
 	for _, r := range was.GetOwnerReferences() {
-		if !holds(left, r.UID) && t.stands(was, r) {
+		if !holds(left, r.UID) && t.standing(was, r) != nil {
 			return false
 		}
 	}
