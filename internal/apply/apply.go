@@ -196,7 +196,7 @@ func (r *run) begin(ctx context.Context) error {
 
 func (r *run) makeBundle(ctx context.Context) error {
 	p := r.result.Plan
-	subjects := subjectsOf(r.result.Plan.Consequences, r.written())
+	subjects := subjectsOf(r.result.Plan, r.written())
 	w, err := backup.Create(r.o.Backup, backup.Head{
 		Tool: r.o.Tool, Command: p.Seed.Verb, PlanDigest: p.Digest, Created: r.o.Now(), Secrets: r.o.Secrets,
 		Cluster:   backup.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},

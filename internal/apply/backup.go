@@ -51,17 +51,16 @@ type subject struct {
 }
 
 // subjectsOf returns the objects to save: all consequences, and the objects that are written to.
-func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
+func subjectsOf(p *report.Plan, written []object.Ref) []subject {
 	actions, ours := map[object.Ref]backup.Action{}, map[object.Ref]bool{}
 	for _, ref := range written {
 		actions[ref], ours[ref] = backup.Changed, true
 	}
-	for i := range account {
-		ref := account[i].Object
-		if account[i].Change == report.ChangeDeleted {
-			actions[ref] = backup.Deleted
+	for e := range p.Account() {
+		if e.IsDeleted() {
+			actions[e.Object] = backup.Deleted
 		} else {
-			actions[ref] = backup.Changed
+			actions[e.Object] = backup.Changed
 		}
 	}
 	var list []subject

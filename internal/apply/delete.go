@@ -364,7 +364,7 @@ func (r *run) whyUncollected(ctx context.Context, left []object.Ref, now map[obj
 		return ""
 	}
 	why = fmt.Sprintf(" seems to run in this cluster: nothing has changed for %s, and %s", r.o.stallTimeout(), why)
-	if slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Controller == "" && slices.Contains(stays, e.Object) }) {
+	if slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Consequence.Controller == "" && slices.Contains(stays, e.Object) }) {
 		return "no garbage collector" + why + ": `kubectl gc collect` does it"
 	}
 	return "no kube-controller-manager" + why
@@ -383,7 +383,7 @@ func (r *run) overdue(left []object.Ref, quiet time.Duration) []object.Ref {
 		return left
 	}
 	return slices.DeleteFunc(slices.Clone(left), func(ref object.Ref) bool {
-		return slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Object == ref && e.Controller == plan.PodGC })
+		return slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Object == ref && e.Consequence.Controller == plan.PodGC })
 	})
 }
 
@@ -395,7 +395,7 @@ func (r *run) hasCollected(now map[object.Ref]currentState) bool {
 	}
 	return slices.ContainsFunc(r.expected, func(e expectation) bool {
 		s, looked := now[e.Object]
-		return e.When == report.AtOnce && e.startsDeletion() && looked && s.err == nil && s.gone() && !written[e.Object]
+		return e.Consequence.When == report.AtOnce && e.startsDeletion() && looked && s.err == nil && s.gone() && !written[e.Object]
 	})
 }
 

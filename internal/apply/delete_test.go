@@ -29,8 +29,8 @@ func TestCollected(t *testing.T) {
 			r := &run{
 				order: []*planned{{write: plan.Write{Object: owner, Deletes: true}}},
 				expected: []expectation{
-					{Consequence: report.Consequence{Object: owner, Outcome: report.Deleted, When: report.AtOnce}},
-					{Consequence: report.Consequence{Object: web, Outcome: report.Deleted, When: tt.when}},
+					{&report.Effect{Object: owner, Outcome: report.Deleted, Consequence: &report.Consequence{When: report.AtOnce}}},
+					{&report.Effect{Object: web, Outcome: report.Deleted, Consequence: &report.Consequence{When: tt.when}}},
 				},
 			}
 			if got := r.hasCollected(tt.now); got != tt.want {
@@ -44,8 +44,8 @@ func TestCollected(t *testing.T) {
 func TestDue(t *testing.T) {
 	pod, other := object.Pod.Ref("shop", "p"), object.Pod.Ref("shop", "q")
 	r := &run{expected: []expectation{
-		{Consequence: report.Consequence{Object: pod, When: report.ControllerActs, Controller: plan.PodGC}},
-		{Consequence: report.Consequence{Object: other, When: report.AtOnce}},
+		{&report.Effect{Object: pod, Consequence: &report.Consequence{When: report.ControllerActs, Controller: plan.PodGC}}},
+		{&report.Effect{Object: other, Consequence: &report.Consequence{When: report.AtOnce}}},
 	}}
 	for quiet, want := range map[time.Duration][]object.Ref{time.Minute: {other}, 2 * time.Minute: {pod, other}} {
 		if got := r.overdue([]object.Ref{pod, other}, quiet); !slices.Equal(got, want) {

@@ -233,7 +233,7 @@ func notDone(run *report.Run) map[object.Ref]bool {
 func pending(e expectation, o *object.Object) report.Pending {
 	p := report.Pending{Object: e.Object, Finalizers: slices.Clone(o.Finalizers())}
 	named := map[object.Ref]bool{e.Object: true}
-	for _, r := range e.After {
+	for _, r := range e.Once {
 		if !named[r.Object] {
 			named[r.Object] = true
 			p.Dependents = append(p.Dependents, r.Object)
@@ -277,7 +277,7 @@ func blockedByText(o *object.Object) string {
 // other controllers remove theirs is not predicted.
 func (e expectation) remainingFinalizers(o *object.Object) []string {
 	return sorted(slices.DeleteFunc(slices.Clone(o.Finalizers()), func(name string) bool {
-		return slices.ContainsFunc(e.After, func(r report.Release) bool { return r.Object == e.Object && r.Finalizer == name })
+		return slices.ContainsFunc(e.Once, func(r report.Release) bool { return r.Object == e.Object && r.Finalizer == name })
 	}))
 }
 
@@ -307,23 +307,23 @@ func ownerNames(o *object.Object) string {
 	return words(list)
 }
 
-// expectation is the expected outcome of one object: a predicted consequence, or that it is kept.
-type expectation struct{ report.Consequence }
+// expectation is the expected outcome of one object: its effect in the account, or that it is kept. It always
+// has a Consequence.
+type expectation struct{ *report.Effect }
 
 func expectationsOf(result *plan.Result) []expectation {
-	account := result.Plan.Consequences
-	list := make([]expectation, 0, len(account))
-	for i := range account {
-		list = append(list, expectation{account[i]})
+	var list []expectation
+	for e := range result.Plan.Account() {
+		list = append(list, expectation{e})
 	}
 	for _, ref := range result.Stays() {
-		list = append(list, expectation{report.Consequence{Object: ref, Outcome: report.Kept, Certainty: report.Sure}})
+		list = append(list, expectation{&report.Effect{Object: ref, Outcome: report.Kept, Consequence: &report.Consequence{Certainty: report.Sure}}})
 	}
 	return list
 }
 
 // mayBeDeleted reports whether the plan predicts the deletion of the object, now or later.
-func (e expectation) mayBeDeleted() bool { return e.Change == report.ChangeDeleted }
+func (e expectation) mayBeDeleted() bool { return e.IsDeleted() }
 
 // startsDeletion reports whether the object will be deleted or being deleted.
 func (e expectation) startsDeletion() bool {
@@ -339,4 +339,4 @@ func (e expectation) changes() bool {
 }
 
 // isCertain reports whether the prediction is certain enough for a comparison.
-func (e expectation) isCertain() bool { return e.Certainty == report.Sure }
+func (e expectation) isCertain() bool { return e.Consequence.Certainty == report.Sure }

@@ -66,17 +66,17 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
-			e := expectation{Consequence: report.Consequence{Object: web, Outcome: x.predicted, Certainty: report.Sure}}
+			e := expectation{&report.Effect{Object: web, Outcome: x.predicted, Consequence: &report.Consequence{Certainty: report.Sure}}}
 			for _, name := range x.after {
-				e.After = append(e.After, report.Release{Object: e.Object, Finalizer: name})
+				e.Once = append(e.Once, report.Release{Object: e.Object, Finalizer: name})
 			}
 			switch x.predicted {
 			case report.Unknown:
-				e.Change, e.Certainty = report.ChangeDeleted, report.Undecided
+				e.Consequence.Change, e.Consequence.Certainty = report.ChangeDeleted, report.Undecided
 			case report.Deleted, report.Blocked:
-				e.Change = report.ChangeDeleted
+				e.Consequence.Change = report.ChangeDeleted
 			case report.Orphaned, report.Pruned:
-				e.Change = report.ChangeEdited
+				e.Consequence.Change = report.ChangeEdited
 			}
 			compare(&run, []expectation{e}, map[object.Ref]currentState{web: x.now}, map[object.Ref]*object.Object{web: x.want})
 			var got report.DifferenceReason
@@ -95,7 +95,7 @@ func TestCompareNotSent(t *testing.T) {
 	below := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "below", UID: "below"}
 	all := []expectation{}
 	for _, ref := range []object.Ref{web, below} {
-		all = append(all, expectation{Consequence: report.Consequence{Object: ref, Outcome: report.Deleted, Change: report.ChangeDeleted, Certainty: report.Sure}})
+		all = append(all, expectation{&report.Effect{Object: ref, Outcome: report.Deleted, Consequence: &report.Consequence{Change: report.ChangeDeleted, Certainty: report.Sure}}})
 	}
 	there := currentState{o: like(false, nil)}
 	run := report.Run{Writes: []report.RunWrite{{Object: web, Verb: "DELETE", State: report.Refused}}}
@@ -133,12 +133,13 @@ func TestStripped(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	named := func(name string) object.Ref { return object.Ref{APIVersion: "v1", Kind: "Secret", Name: name} }
 	got := map[string]backup.Action{}
-	for _, s := range subjectsOf([]report.Consequence{
-		{Object: named("at-once"), Change: report.ChangeDeleted, When: report.AtOnce},
-		{Object: named("later"), Change: report.ChangeDeleted, When: report.FinalizerRemoved, Certainty: report.Possible},
-		{Object: named("anyway"), Change: report.ChangeDeleted, Anyway: true},
-		{Object: named("orphaned"), Change: report.ChangeEdited},
-	}, []object.Ref{named("written")}) {
+	for _, s := range subjectsOf(&report.Plan{Effects: []report.Effect{
+		{Object: named("at-once"), Consequence: &report.Consequence{Change: report.ChangeDeleted, When: report.AtOnce}},
+		{Object: named("later"), Consequence: &report.Consequence{Change: report.ChangeDeleted, When: report.FinalizerRemoved, Certainty: report.Possible}},
+		{Object: named("anyway"), Consequence: &report.Consequence{Change: report.ChangeDeleted, Anyway: true}},
+		{Object: named("orphaned"), Consequence: &report.Consequence{Change: report.ChangeEdited}},
+		{Object: named("not-ours")},
+	}}, []object.Ref{named("written")}) {
 		got[s.ref.Name] = s.action
 	}
 	want := map[string]backup.Action{

@@ -188,13 +188,11 @@ func (r *Refusal) Error() string {
 }
 
 // DeletedObjects returns the objects that the plan deletes or may delete.
-func DeletedObjects(account []report.Consequence) iter.Seq[object.Ref] {
+func DeletedObjects(p *report.Plan) iter.Seq[object.Ref] {
 	return func(yield func(object.Ref) bool) {
-		for i := range account {
-			if c := &account[i]; c.Change == report.ChangeDeleted {
-				if !yield(c.Object) {
-					return
-				}
+		for e := range p.Account() {
+			if e.IsDeleted() && !yield(e.Object) {
+				return
 			}
 		}
 	}
@@ -202,9 +200,9 @@ func DeletedObjects(account []report.Consequence) iter.Seq[object.Ref] {
 
 // CheckMaxDeletes refuses a plan that may delete more objects than most; nil if it does not. The
 // plan is refused as a whole and before any write, since half of it would be another plan.
-func CheckMaxDeletes(account []report.Consequence, most int) *Refusal {
+func CheckMaxDeletes(plan *report.Plan, most int) *Refusal {
 	n := 0
-	for range DeletedObjects(account) {
+	for range DeletedObjects(plan) {
 		n++
 	}
 	if n <= most {
@@ -214,10 +212,10 @@ func CheckMaxDeletes(account []report.Consequence, most int) *Refusal {
 }
 
 // CheckDeletes returns a refusal for each object that the policy forbids to delete, in the order of
-// account. find returns an object as it was read, nil if it was not.
-func (p Policy) CheckDeletes(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
+// the account. find returns an object as it was read, nil if it was not.
+func (p Policy) CheckDeletes(plan *report.Plan, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
-	for ref := range DeletedObjects(account) {
+	for ref := range DeletedObjects(plan) {
 		seen := find(ref)
 		if seen == nil {
 			seen = &object.Object{Ref: ref}

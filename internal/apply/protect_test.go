@@ -142,25 +142,25 @@ func TestData(t *testing.T) {
 	}
 }
 
-func consequence(kind, name string, change report.Change) report.Consequence {
-	return report.Consequence{Object: object.Ref{APIVersion: "v1", Kind: kind, Name: name}, Change: change}
+func effect(kind, name string, change report.Change) report.Effect {
+	return report.Effect{Object: object.Ref{APIVersion: "v1", Kind: kind, Name: name}, Consequence: &report.Consequence{Change: change}}
 }
 
 func TestLimits(t *testing.T) {
-	account := []report.Consequence{
-		consequence("Pod", "a", report.ChangeDeleted), consequence("Pod", "b", report.ChangeDeleted), consequence("Pod", "c", report.ChangeEdited),
-	}
-	account[1].Anyway, account[1].Certainty = true, report.Possible // it counts all the same
+	p := &report.Plan{Effects: []report.Effect{
+		effect("Pod", "a", report.ChangeDeleted), effect("Pod", "b", report.ChangeDeleted), effect("Pod", "c", report.ChangeEdited),
+	}}
+	p.Effects[1].Consequence.Anyway, p.Effects[1].Consequence.Certainty = true, report.Possible // it counts all the same
 	for limit, want := range map[int]*Refusal{
 		0: {Reason: TooManyDeletes, Planned: 2, Limit: 0},
 		1: {Reason: TooManyDeletes, Planned: 2, Limit: 1},
 		2: nil, DefaultMaxDeletes: nil,
 	} {
-		if diff := cmp.Diff(want, CheckMaxDeletes(account, limit)); diff != "" {
+		if diff := cmp.Diff(want, CheckMaxDeletes(p, limit)); diff != "" {
 			t.Errorf("at most %d: %s", limit, diff)
 		}
 	}
-	if r := CheckMaxDeletes(nil, 0); r != nil {
+	if r := CheckMaxDeletes(&report.Plan{}, 0); r != nil {
 		t.Errorf("a plan without deletes: %v", r)
 	}
 }
@@ -168,15 +168,15 @@ func TestLimits(t *testing.T) {
 // TestScreen: a protected object is found wherever the plan deletes it, and an unread object is not
 // assumed to be unprotected.
 func TestScreen(t *testing.T) {
-	account := []report.Consequence{
-		consequence("ConfigMap", "free", report.ChangeDeleted), consequence("ConfigMap", "kept", report.ChangeDeleted),
-		consequence("ConfigMap", "stays", report.ChangeEdited), consequence("ConfigMap", "unseen", report.ChangeDeleted),
-		consequence("Node", "unseen", report.ChangeDeleted),
-	}
+	p := &report.Plan{Effects: []report.Effect{
+		effect("ConfigMap", "free", report.ChangeDeleted), effect("ConfigMap", "kept", report.ChangeDeleted),
+		effect("ConfigMap", "stays", report.ChangeEdited), effect("ConfigMap", "unseen", report.ChangeDeleted),
+		effect("Node", "unseen", report.ChangeDeleted),
+	}}
 	seen := []*object.Object{of("v1", "ConfigMap", "free", 0), of("v1", "ConfigMap", "kept", object.HelmKeep),
 		of("v1", "ConfigMap", "stays", object.Protect)}
 	var got []string
-	for _, r := range (Policy{}).CheckDeletes(account, func(ref object.Ref) *object.Object {
+	for _, r := range (Policy{}).CheckDeletes(p, func(ref object.Ref) *object.Object {
 		if i := slices.IndexFunc(seen, func(o *object.Object) bool { return o.Ref == ref }); i >= 0 {
 			return seen[i]
 		}

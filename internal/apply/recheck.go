@@ -72,7 +72,7 @@ func (r *run) recheck(ctx context.Context) error {
 type consequenceIndex struct {
 	*run
 	// compared holds the consequences that are compared.
-	compared map[types.UID]*report.Consequence
+	compared map[types.UID]*report.Effect
 	// deleted are the UIDs of objects that will be deleted. namespaces and definitions are the names
 	// of the namespaces and CRDs among them, which take their content with them.
 	deleted                 map[types.UID]bool
@@ -92,7 +92,7 @@ type consequenceIndex struct {
 // judged, except for the targets of a delete.
 func (r *run) indexConsequences() *consequenceIndex {
 	a := &consequenceIndex{
-		run: r, compared: map[types.UID]*report.Consequence{}, deleted: map[types.UID]bool{},
+		run: r, compared: map[types.UID]*report.Effect{}, deleted: map[types.UID]bool{},
 		namespaces: map[string]bool{}, definitions: map[string]bool{}, dependentNamespaces: map[string]bool{}, owners: map[object.Coordinates]bool{},
 	}
 	ours := map[object.Ref]bool{}
@@ -101,22 +101,20 @@ func (r *run) indexConsequences() *consequenceIndex {
 			ours[ref] = true
 		}
 	}
-	all := r.result.Plan.Consequences
-	for i := range all {
-		c := &all[i]
-		ref := c.Object
+	for e := range r.result.Plan.Account() {
+		ref := e.Object
 		if !ours[ref] {
-			a.compared[ref.UID] = c
+			a.compared[ref.UID] = e
 		}
-		if c.Change != report.ChangeDeleted {
+		if !e.IsDeleted() {
 			continue
 		}
 		a.deleted[ref.UID], a.owners[ref.Coordinates()] = true, true
 		a.nodes, a.claims = a.nodes || ref.Is(object.Node), a.claims || ref.Is(object.PVC)
 		switch seen := r.plannedObject(ref); {
-		case c.Object.Is(object.Namespace):
+		case ref.Is(object.Namespace):
 			a.namespaces[ref.Name], a.dependentNamespaces[ref.Name] = true, true
-		case c.Object.Is(object.CRD):
+		case ref.Is(object.CRD):
 			a.definitions[ref.Name] = true
 		case seen != nil && (seen.IsServiceAddress() || seen.RegisteredForCRDs()): // the API server's own
 		case ref.Namespace == "":
@@ -188,7 +186,7 @@ func (a *consequenceIndex) change(now *object.Object) string {
 		return name + " goes with what is deleted now"
 	}
 	if c := a.compared[now.UID]; c != nil && seen != nil {
-		if err := a.protected(now); err != nil && c.Change == report.ChangeDeleted {
+		if err := a.protected(now); err != nil && c.IsDeleted() {
 			return name + strings.TrimPrefix(err.Error(), "it")
 		}
 		if why := unexpectedChange(seen, now, nil); why != "" {

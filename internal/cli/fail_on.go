@@ -88,7 +88,7 @@ func (f *failOn) match(p *report.Plan) []string {
 		}
 	}
 	deletes := 0
-	for r := range apply.DeletedObjects(p.Consequences) {
+	for r := range apply.DeletedObjects(p) {
 		deletes++
 		kinds[r.Kind]++
 	}

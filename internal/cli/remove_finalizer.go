@@ -312,7 +312,7 @@ func unremovableFinalizers(p *report.Plan) []report.Obstacle {
 // protects returns the targets that must be left alone. They are being deleted already, so their
 // kind does not protect them. Annotations of their owner or of Helm do.
 func (r *removal) protects(w command.World, p *report.Plan) []report.Obstacle {
-	gone := slices.Collect(apply.DeletedObjects(p.Consequences))
+	gone := slices.Collect(apply.DeletedObjects(p))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)

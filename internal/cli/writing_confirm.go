@@ -52,18 +52,18 @@ func (k *confirm) IsServerDryRun() bool { return k.dryRun == "server" }
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	// Events that are deleted as a consequence do not count.
 	ignored := func(r object.Ref) bool { return r.IsEvent() && !slices.Contains(p.Seed.Targets, r) }
-	deletes := slices.DeleteFunc(slices.Collect(apply.DeletedObjects(p.Consequences)), ignored)
+	deletes := slices.DeleteFunc(slices.Collect(apply.DeletedObjects(p)), ignored)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
 	}
-	for i := range p.Consequences {
-		c := &p.Consequences[i]
-		if ignored(c.Object) && c.Change == report.ChangeDeleted {
+	for e := range p.Account() {
+		if ignored(e.Object) && e.IsDeleted() {
 			continue
 		}
+		c := e.Consequence
 		n := report.ConsequenceCount{
-			APIVersion: c.Object.APIVersion, Kind: c.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
+			APIVersion: e.Object.APIVersion, Kind: e.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
 		}
 		if n.When == report.ControllerActs {
 			n.When = report.AtOnce // the deleting controller makes no difference here

@@ -71,7 +71,7 @@ func TestConfirm(t *testing.T) {
 				}
 				p := &report.Plan{Digest: planDigest}
 				for _, r := range x.deletes {
-					p.Consequences = append(p.Consequences, report.Consequence{Object: r, Change: report.ChangeDeleted})
+					p.Effects = append(p.Effects, report.Effect{Object: r, Consequence: &report.Consequence{Change: report.ChangeDeleted}})
 				}
 				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p, &kinds)
 				if err := k.Ask(c, args, streams, q); err != nil {

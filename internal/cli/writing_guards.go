@@ -26,7 +26,7 @@ const maxBreakageNotes = 3
 // notes returns notes for the confirmation: gaps of the plan, and what the backup will not contain.
 func (w *writing) notes(p *report.Plan) []string {
 	var notes []string
-	deletes := slices.Collect(apply.DeletedObjects(p.Consequences))
+	deletes := slices.Collect(apply.DeletedObjects(p))
 	if !p.Complete {
 		notes = append(notes, "The plan depends on something unknown: more may be deleted than it says, without a backup.")
 	}
@@ -66,7 +66,7 @@ func (w *writing) secretsNotSaved(deletes []object.Ref) int {
 // undoHint returns the text before the command that restores what a plan deletes; empty if nothing
 // can be restored.
 func (w *writing) undoHint(p *report.Plan) string {
-	deletes := slices.Collect(apply.DeletedObjects(p.Consequences))
+	deletes := slices.Collect(apply.DeletedObjects(p))
 	switch secrets := w.secretsNotSaved(deletes); {
 	case w.noBackup || secrets == len(deletes):
 		return ""
@@ -115,7 +115,7 @@ func (w *writing) Guards() []string {
 func (w *writing) obstacles(world command.World, p *report.Plan) []report.Obstacle {
 	find := world.Cursor().Find
 	var list []report.Obstacle
-	for _, r := range w.Policy.CheckDeletes(p.Consequences, find) {
+	for _, r := range w.Policy.CheckDeletes(p, find) {
 		if isUnprotected(p, r.Why, find(r.Object)) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (w *writing) obstacles(world command.World, p *report.Plan) []report.Obstac
 			list = gather(list, report.Obstacle{Reason: string(apply.BreaksCluster), Unlock: apply.UnlockBreaks, Message: b.Message}, b.Object)
 		}
 	}
-	if r := apply.CheckMaxDeletes(p.Consequences, w.maxDeletes); r != nil {
+	if r := apply.CheckMaxDeletes(p, w.maxDeletes); r != nil {
 		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
 	}
 	return list
@@ -146,7 +146,7 @@ func (w *writing) obstacles(world command.World, p *report.Plan) []report.Obstac
 // notes say that more may be deleted.
 func unread(world command.World, p *report.Plan) []report.Obstacle {
 	var list []report.Obstacle
-	for r := range apply.DeletedObjects(p.Consequences) {
+	for r := range apply.DeletedObjects(p) {
 		if world.Client == nil {
 			break
 		}

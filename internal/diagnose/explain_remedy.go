@@ -167,7 +167,9 @@ func (q *question) costOf(p *report.Plan, target object.Ref) cost {
 		e := &p.Effects[i]
 		switch {
 		case e.Object == target:
-			anyway := slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == target && c.Anyway })
+			anyway := slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+				return e.Object == target && e.Consequence != nil && e.Consequence.Anyway
+			})
 			c.ends = e.Outcome == report.Deleted && !anyway
 		case e.AlreadyHappening:
 		case e.Outcome == report.Deleted:

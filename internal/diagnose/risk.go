@@ -169,21 +169,20 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 	}
 	item = report.RiskItem{Object: o.Ref, ByKind: []report.KindCount{}}
 	kinds := map[report.KindCount]int{}
-	for i := range result.Plan.Consequences {
-		c := &result.Plan.Consequences[i]
+	for e := range result.Plan.Account() {
 		switch {
-		case c.Change != report.ChangeDeleted, c.Anyway && c.Object != item.Object:
-		case c.Certainty == report.Undecided:
+		case !e.IsDeleted(), e.Consequence.Anyway && e.Object != item.Object:
+		case e.Consequence.Certainty == report.Undecided:
 			item.Unknown++
-		case c.Outcome == report.Blocked && len(c.After) == 0:
+		case e.Outcome == report.Blocked && len(e.Once) == 0:
 			item.Blocked++
 		default:
-			add(&item.Takes, r.scale.of(c.Object))
-			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}]++
-			if c.Outcome != report.Deleted {
+			add(&item.Takes, r.scale.of(e.Object))
+			kinds[report.KindCount{APIVersion: e.Object.APIVersion, Kind: e.Object.Kind}]++
+			if e.Outcome != report.Deleted {
 				item.Later++
 			}
-			if c.Object != item.Object {
+			if e.Object != item.Object {
 				others++
 			}
 		}

@@ -30,10 +30,10 @@ func (s *simulation) account() account {
 	}
 }
 
-// consequences returns the objects that change or are deleted because of our requests, in the order
-// of the effects. It sets Effect.Consequence of each of them.
-func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
-	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Cursor() // most effects are consequences
+// addConsequences sets the Consequence of the effects on objects that change or are deleted because of our
+// requests.
+func (a account) addConsequences(effects []report.Effect, all *outcome.Outcomes) {
+	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Cursor() // most effects have one
 	for i := range effects {
 		e := &effects[i]
 		o := along.Find(e.Object)
@@ -58,15 +58,12 @@ func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []
 		if !touched {
 			continue
 		}
-		c := report.Consequence{
-			Object: e.Object, Change: change, After: e.Once, Anyway: anyway, Outcome: e.Outcome, Reason: e.Reason,
-		}
+		c := report.Consequence{Change: change, Anyway: anyway}
 		c.When, c.Controller = a.conditionOf(e, out)
 		c.Certainty = certaintyOf(e, &c)
 		list = append(list, c)
 		e.Consequence = &list[len(list)-1] // list has the capacity for all of them, so that the pointers stay valid
 	}
-	return list
 }
 
 // isConsequence reports whether an effect follows from our requests.

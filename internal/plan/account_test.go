@@ -37,12 +37,13 @@ func runs(known map[string]string) plan.ControllerOf {
 // accountText formats an account with one line per object.
 func accountText(p *report.Plan) string {
 	var lines []string
-	for _, c := range p.Consequences {
-		line := fmt.Sprintf("%s %s: %s %s %s, %s", c.Object.Kind, c.Object.Name, c.Certainty, c.Change, c.When, c.Outcome)
+	for e := range p.Account() {
+		c := e.Consequence
+		line := fmt.Sprintf("%s %s: %s %s %s, %s", e.Object.Kind, e.Object.Name, c.Certainty, c.Change, c.When, e.Outcome)
 		if c.Controller != "" {
 			line += " by " + c.Controller
 		}
-		for _, r := range c.After {
+		for _, r := range e.Once {
 			line += fmt.Sprintf(" after %s of %s (%s)", r.Finalizer, r.Object.Name, cmp.Or(r.Controller, string(r.State)))
 		}
 		if c.Anyway {
@@ -457,9 +458,9 @@ func TestAccountIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		account := map[object.Ref]report.Consequence{}
-		for _, c := range result.Plan.Consequences {
-			account[c.Object] = c
+		account := map[object.Ref]*report.Consequence{}
+		for e := range result.Plan.Account() {
+			account[e.Object] = e.Consequence
 		}
 		if _, ok := account[target.Ref]; !ok {
 			t.Fatalf("the target %s is not in the account", target.Ref)

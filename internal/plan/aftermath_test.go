@@ -36,8 +36,8 @@ func TestAftermath(t *testing.T) {
 				t.Fatal(err)
 			}
 			account := map[object.Ref]bool{}
-			for _, c := range p.Plan.Consequences {
-				account[c.Object] = true
+			for e := range p.Plan.Account() {
+				account[e.Object] = true
 			}
 			return p, account
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -49,9 +48,9 @@ func TestGoesWithoutUs(t *testing.T) {
 			"deleting fin=customresourcecleanup.apiextensions.k8s.io defines=example.com/v1:Widget:widgets established terminating\n" +
 			"example.com/v1 Widget n/w fin=x/y\nv1 ConfigMap n/a owners=w"},
 	} {
-		for _, c := range planOf(t, tt.world, plan.Options{}).Plan.Consequences {
-			if c.Object.Name != "a" && c.Change == report.ChangeDeleted && !c.Anyway {
-				t.Errorf("%s: %s is called our doing", tt.name, c.Object.Name)
+		for e := range planOf(t, tt.world, plan.Options{}).Plan.Account() {
+			if e.Object.Name != "a" && e.IsDeleted() && !e.Consequence.Anyway {
+				t.Errorf("%s: %s is called our doing", tt.name, e.Object.Name)
 			}
 		}
 	}

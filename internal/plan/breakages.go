@@ -82,18 +82,18 @@ func compareBreakages(a, b report.Breakage) int {
 
 // lost returns the object that goes at the coordinates, with the certainty of that.
 func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, bool) {
-	c := b.goes.at(at)
-	if c == nil || c.Outcome != report.Deleted && c.Object.Is(object.PV) { // its claim protects it
+	e := b.goes.at(at)
+	if e == nil || e.Outcome != report.Deleted && e.Object.Is(object.PV) { // its claim protects it
 		return object.Ref{}, "", false
 	}
-	certainty := c.Certainty
+	certainty := e.Consequence.Certainty
 	// A claim that is being deleted is of no use for new pods, and a pod answers no requests any more;
 	// anything else works until it is gone.
-	ends := c.Object.Is(object.PVC) || c.Object.Is(object.Pod) && c.Outcome == report.Blocked
-	if c.Outcome != report.Deleted && !ends && certainty == report.Sure {
+	ends := e.Object.Is(object.PVC) || e.Object.Is(object.Pod) && e.Outcome == report.Blocked
+	if e.Outcome != report.Deleted && !ends && certainty == report.Sure {
 		certainty = report.Possible
 	}
-	return c.Object, certainty, true
+	return e.Object, certainty, true
 }
 
 // staying returns the object that a user is told as: the workload of a pod. It returns false for one that
@@ -167,8 +167,8 @@ func (b *breakages) references() {
 			} else if certainty, ok := b.idle[r.Target()]; ok && rule.Backend {
 				one.Reference, one.Certainty = b.refAt(r.Target()), certainty
 				one.When, one.Message = report.BreaksNow, "it has no pods left"
-			} else if c := b.accounts.at(r.Target()); c != nil && rule.When == report.BreaksNow {
-				one.Reference, one.Certainty, one.Message = c.Object, c.Certainty, uses.TokensInvalid
+			} else if e := b.accounts.at(r.Target()); e != nil && rule.When == report.BreaksNow {
+				one.Reference, one.Certainty, one.Message = e.Object, e.Consequence.Certainty, uses.TokensInvalid
 			} else {
 				continue
 			}
@@ -241,8 +241,8 @@ func (b *breakages) unread() []report.Gap {
 }
 
 // isAggregated reports whether an APIService of the account is of an aggregated API.
-func (b *breakages) isAggregated(c *report.Consequence) bool {
-	o := b.snap.ObjectAt(c.Object.Coordinates())
+func (b *breakages) isAggregated(e *report.Effect) bool {
+	o := b.snap.ObjectAt(e.Object.Coordinates())
 	return o != nil && o.Aggregated()
 }
 
@@ -254,9 +254,9 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 		return nil, nil
 	}
 	at := of.Coordinates()
-	c := &report.Consequence{Object: of.Ref, Change: report.ChangeDeleted, Outcome: report.Deleted, Certainty: report.Sure}
+	deleted := &report.Effect{Object: of.Ref, Outcome: report.Deleted, Consequence: &report.Consequence{Change: report.ChangeDeleted, Certainty: report.Sure}}
 	b := &breakages{snap: snap, health: assessment, goes: departures{}, found: map[breakageKey]bool{}}
-	b.goes.add(c)
+	b.goes.add(deleted)
 	list := []report.Referrer{}
 	add := func(user object.Ref, r report.Referrer) {
 		told, stays := b.staying(user)

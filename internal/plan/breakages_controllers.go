@@ -22,8 +22,8 @@ func (b *breakages) failedJobs() {
 	}
 	first := map[object.Ref]report.Breakage{}
 	along := b.snap.Cursor()
-	for _, c := range b.goes.of(object.Pod.GroupKind) {
-		pod := along.Find(c.Object)
+	for _, e := range b.goes.of(object.Pod.GroupKind) {
+		pod := along.Find(e.Object)
 		if pod == nil || pod.BeingDeleted() || pod.Pod() != nil && pod.Pod().Finished() {
 			continue
 		}
@@ -31,7 +31,7 @@ func (b *breakages) failedJobs() {
 		if job == nil || !ends(job) {
 			continue
 		}
-		target, certainty, ok := b.lost(c.Object.Coordinates())
+		target, certainty, ok := b.lost(e.Object.Coordinates())
 		if one, known := first[job.Ref]; ok && (!known || object.Compare(target, one.Reference) < 0) {
 			first[job.Ref] = report.Breakage{
 				Object: job.Ref, Field: "spec.backoffLimit", Label: "backoffLimit", Reference: target, Certainty: certainty,
@@ -98,8 +98,8 @@ func (b *breakages) controllers() {
 func (b *breakages) lostPrograms() (list []*object.Object) {
 	for _, kind := range []object.Kind{object.Deployment, object.StatefulSet, object.DaemonSet, object.Pod} {
 		along := b.snap.Cursor()
-		for _, c := range b.goes.of(kind.GroupKind) {
-			if o := along.Find(c.Object); o != nil {
+		for _, e := range b.goes.of(kind.GroupKind) {
+			if o := along.Find(e.Object); o != nil {
 				list = append(list, o)
 			}
 		}
@@ -130,12 +130,12 @@ func (b *breakages) lostController(o *object.Object, name string, programs []*ob
 	}
 	j := b.health.Controller(o, name)
 	for _, pod := range j.Working {
-		c := b.goes.at(pod.Coordinates())
-		if c == nil {
+		e := b.goes.at(pod.Coordinates())
+		if e == nil {
 			return nil
 		}
 		one.Reference = pod
-		if c.Certainty != report.Sure {
+		if e.Consequence.Certainty != report.Sure {
 			one.Certainty = report.Possible
 		}
 	}

@@ -14,8 +14,8 @@ import (
 func (b *breakages) conventions() {
 	for kind := range b.goes {
 		if uses.FoundByConvention(kind) {
-			for _, c := range b.goes.of(kind) {
-				b.conventionsOf(c.Object.Coordinates())
+			for _, e := range b.goes.of(kind) {
+				b.conventionsOf(e.Object.Coordinates())
 			}
 		}
 	}

@@ -162,7 +162,7 @@ func delayRecreation(snap *snapshot.Snapshot, assessment *health.Assessment, p *
 	back := map[object.Coordinates]*report.Effect{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if e.Object.Is(object.Pod) && comesBack(e) && e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted {
+		if e.Object.Is(object.Pod) && comesBack(e) && e.IsDeleted() {
 			back[e.Object.Coordinates()] = e
 		}
 	}

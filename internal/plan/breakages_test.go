@@ -61,10 +61,8 @@ func TestBreakages(t *testing.T) {
 		}
 		list, p := broken()
 		goes := map[object.Ref]bool{}
-		for i := range p.Consequences {
-			if c := &p.Consequences[i]; c.Change == report.ChangeDeleted {
-				goes[c.Object] = true
-			}
+		for e := range p.Account() {
+			goes[e.Object] = e.IsDeleted()
 		}
 		for _, b := range list {
 			o := snap.Find(b.Object.APIVersion, b.Object.Kind, b.Object.Namespace, b.Object.Name)

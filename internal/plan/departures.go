@@ -14,9 +14,9 @@ type departures map[schema.GroupKind]*departingKind
 
 type departingKind struct {
 	// list has the order of the effects.
-	list []*report.Consequence
+	list []*report.Effect
 	// byName finds them by namespace and name. It is computed on first use.
-	byName map[[2]string]*report.Consequence
+	byName map[[2]string]*report.Effect
 }
 
 // leaving returns the objects of the account that go, without targets that the API server refuses to delete.
@@ -26,8 +26,8 @@ func leaving(p *report.Plan, again bool) departures {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		refused := e.Outcome == report.Kept && e.Reason == string(reason.RequestRefused)
-		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && !refused && (again || !comesBack(e)) {
-			goes.add(c)
+		if e.IsDeleted() && !refused && (again || !comesBack(e)) {
+			goes.add(e)
 		}
 	}
 	return goes
@@ -38,25 +38,25 @@ func recreatedAccounts(p *report.Plan) departures {
 	accounts := departures{}
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if c := e.Consequence; e.Object.Is(object.ServiceAccount) && e.Recreator != "" && c != nil && c.Change == report.ChangeDeleted {
-			accounts.add(c)
+		if e.Object.Is(object.ServiceAccount) && e.Recreator != "" && e.IsDeleted() {
+			accounts.add(e)
 		}
 	}
 	return accounts
 }
 
-func (d departures) add(c *report.Consequence) {
-	kind := c.Object.GroupKind()
+func (d departures) add(e *report.Effect) {
+	kind := e.Object.GroupKind()
 	k := d[kind]
 	if k == nil {
 		k = &departingKind{}
 		d[kind] = k
 	}
-	k.list = append(k.list, c)
+	k.list = append(k.list, e)
 }
 
 // of returns the objects of a kind.
-func (d departures) of(kind schema.GroupKind) []*report.Consequence {
+func (d departures) of(kind schema.GroupKind) []*report.Effect {
 	if k := d[kind]; k != nil {
 		return k.list
 	}
@@ -64,15 +64,15 @@ func (d departures) of(kind schema.GroupKind) []*report.Consequence {
 }
 
 // at returns the object at the coordinates; nil if it does not go.
-func (d departures) at(c object.Coordinates) *report.Consequence {
+func (d departures) at(c object.Coordinates) *report.Effect {
 	k := d[c.GroupKind()]
 	if k == nil {
 		return nil
 	}
 	if k.byName == nil {
-		k.byName = make(map[[2]string]*report.Consequence, len(k.list))
-		for _, one := range k.list {
-			k.byName[[2]string{one.Object.Namespace, one.Object.Name}] = one
+		k.byName = make(map[[2]string]*report.Effect, len(k.list))
+		for _, e := range k.list {
+			k.byName[[2]string{e.Object.Namespace, e.Object.Name}] = e
 		}
 	}
 	return k.byName[[2]string{c.Namespace, c.Name}]
@@ -82,8 +82,8 @@ func (d departures) at(c object.Coordinates) *report.Consequence {
 func (d departures) namespaces(kind schema.GroupKind) map[string]bool {
 	set := map[string]bool{}
 	last := ""
-	for i, c := range d.of(kind) {
-		if namespace := c.Object.Namespace; i == 0 || namespace != last {
+	for i, e := range d.of(kind) {
+		if namespace := e.Object.Namespace; i == 0 || namespace != last {
 			set[namespace], last = true, namespace
 		}
 	}

@@ -32,18 +32,17 @@ func TestUnknownControllersAreNamed(t *testing.T) {
 		controller := drawController(t)
 		_, state := controller(nil, "")
 		p := simulate(t, snap, drawSeed(t, snap), plan.Options{Controller: controller, Record: plan.RecordRequests}).Plan
-		for i := range p.Consequences {
-			c := &p.Consequences[i]
-			o := snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name)
-			if c.Change != report.ChangeDeleted || o.UID != c.Object.UID || o.BeingDeleted() || !o.HasFinalizer(scenario.Foreign) {
+		for e := range p.Account() {
+			o := snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+			if !e.IsDeleted() || o.UID != e.Object.UID || o.BeingDeleted() || !o.HasFinalizer(scenario.Foreign) {
 				continue
 			}
 			isNamed := slices.ContainsFunc(p.Unlisted, func(u report.Unlisted) bool {
-				return u.Object == c.Object && u.Finalizer == scenario.Foreign && (u.Reason == string(reason.MayDeleteOthers)) == (state == report.ControllerRuns)
+				return u.Object == e.Object && u.Finalizer == scenario.Foreign && (u.Reason == string(reason.MayDeleteOthers)) == (state == report.ControllerRuns)
 			})
 			switch {
 			case isNamed == (state == report.ControllerGone), isNamed && p.Complete:
-				t.Fatalf("%s has %s, its controller is %s: named %v, complete %v", c.Object, scenario.Foreign, state, isNamed, p.Complete)
+				t.Fatalf("%s has %s, its controller is %s: named %v, complete %v", e.Object, scenario.Foreign, state, isNamed, p.Complete)
 			case isNamed:
 				named++
 			default:

@@ -35,16 +35,15 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		h.fields("target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
 	}
 	along := snap.Cursor()
-	for i := range p.Consequences {
-		c := &p.Consequences[i]
-		if Passing(c.Object) {
+	for e := range p.Account() {
+		if Passing(e.Object) {
 			continue
 		}
-		if !outcome.LeadsToNothing(c.Reason) {
-			touched[c.Object.Namespace] = true
+		if !outcome.LeadsToNothing(e.Reason) {
+			touched[e.Object.Namespace] = true
 		}
-		h.consequence(c)
-		if o := along.Find(c.Object); o != nil {
+		h.consequence(e)
+		if o := along.Find(e.Object); o != nil {
 			h.field("held")
 			h.field(strconv.FormatBool(o.BeingDeleted()))
 			h.fields(o.Finalizers()...)
@@ -79,14 +78,14 @@ func Passing(r object.Ref) bool {
 }
 
 // consequence adds a consequence. The outcome of one that is only possible does not count.
-func (h *digester) consequence(c *report.Consequence) {
-	o := c.Object
+func (h *digester) consequence(e *report.Effect) {
+	o, c := e.Object, e.Consequence
 	h.fields("object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
 	if c.Certainty == report.Possible {
 		return // which of its possible outcomes is shown is arbitrary
 	}
-	h.fields("expected", string(c.When), string(c.Outcome), c.Reason)
-	for _, r := range c.After {
+	h.fields("expected", string(c.When), string(e.Outcome), e.Reason)
+	for _, r := range e.Once {
 		h.fields("after", string(r.Object.UID), r.Object.Name, r.Finalizer, string(r.State))
 	}
 }

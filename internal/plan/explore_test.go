@@ -117,8 +117,8 @@ v1 Secret n/o4`
 		t.Fatal(err)
 	}
 	var got string
-	for _, c := range result.Plan.Consequences {
-		got += fmt.Sprintf("%s %s %s %s\n", c.Object.Name, c.Change, c.When, c.Reason)
+	for e := range result.Plan.Account() {
+		got += fmt.Sprintf("%s %s %s %s\n", e.Object.Name, e.Consequence.Change, e.Consequence.When, e.Reason)
 	}
 	if want := "o6 Deleted AtOnce UnknownOwnerKind\no8 Deleted AtOnce SharedUID\n"; got != want {
 		t.Errorf("consequences\n%swant\n%s", got, want)

@@ -27,7 +27,7 @@ func (s *simulation) addGaps(p *report.Plan) {
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(e.Object)
-		if c := e.Consequence; c != nil && c.Change == report.ChangeDeleted && o != nil && o.UID == e.Object.UID {
+		if e.IsDeleted() && o != nil && o.UID == e.Object.UID {
 			s.addMade(p, &goes, o)
 			s.addUnlisted(&u, p, o)
 		}
@@ -65,7 +65,7 @@ func (d *deletedUIDs) has(uid types.UID) bool {
 	if d.uids == nil {
 		d.uids = map[types.UID]bool{}
 		for i := range d.plan.Effects {
-			if e := &d.plan.Effects[i]; e.Consequence != nil && e.Consequence.Change == report.ChangeDeleted {
+			if e := &d.plan.Effects[i]; e.IsDeleted() {
 				d.uids[e.Object.UID] = true
 			}
 		}

@@ -20,20 +20,19 @@ import (
 // A finalizer that is removed by hand leaves the outside resource behind.
 
 // outside returns the outside resources of the objects that the account deletes or may delete.
-func (s *simulation) outside(consequences []report.Consequence) []report.Outside {
+func (s *simulation) outside(p *report.Plan) []report.Outside {
 	var list []report.Outside
 	along := s.snap.Cursor()
-	for i := range consequences {
-		c := &consequences[i]
-		if c.Change != report.ChangeDeleted {
+	for e := range p.Account() {
+		if !e.IsDeleted() {
 			continue
 		}
-		o := along.Find(c.Object)
-		if o == nil || o.UID != c.Object.UID {
+		o := along.Find(e.Object)
+		if o == nil || o.UID != e.Object.UID {
 			continue
 		}
 		if of, ok := finalizer.OutsideOf(o); ok {
-			list = append(list, s.outsideOf(o, of, c))
+			list = append(list, s.outsideOf(o, of, e.Consequence.Certainty))
 		}
 	}
 	return list
@@ -47,7 +46,7 @@ func LacksOutside(o *object.Object) bool {
 }
 
 // outsideOf returns the outside resource of an object of the account, and its outcome.
-func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, c *report.Consequence) report.Outside {
+func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, certainty report.Certainty) report.Outside {
 	facts := o.Outside()
 	if facts == nil {
 		facts = s.options.Outside[o.UID]
@@ -59,7 +58,7 @@ func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, c *report
 		result.Outcome, result.Why = report.Kept, finalizer.LeftBehind
 	case result.Outcome == report.Deleted && of.Finalizer != "" && s.doubts(o, of.Finalizer) != "":
 		result.Outcome, result.Why = report.Unknown, s.doubts(o, of.Finalizer)
-	case result.Outcome == report.Deleted && c.Certainty != report.Sure:
+	case result.Outcome == report.Deleted && certainty != report.Sure:
 		result.Outcome, result.Why = report.Unknown, "the object may stay"
 	}
 	x := report.Outside{

@@ -51,8 +51,9 @@ metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVer
 func TestLateAccount(t *testing.T) {
 	p := overduePlan(t, "11:00:00")
 	got := map[string]string{}
-	for _, c := range p.Consequences {
-		got[c.Object.KubectlName()] = fmt.Sprint(c.Change, " ", c.Certainty, " ", c.Outcome, " anyway=", c.Anyway)
+	for e := range p.Account() {
+		c := e.Consequence
+		got[e.Object.KubectlName()] = fmt.Sprint(c.Change, " ", c.Certainty, " ", e.Outcome, " anyway=", c.Anyway)
 	}
 	const open = "Deleted Unknown Unknown anyway="
 	want := map[string]string{"namespace/shop": open + "false", "configmap/rest": open + "false", "configmap/below": open + "false", "pod/web": open + "true"}

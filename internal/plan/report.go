@@ -53,13 +53,13 @@ func (s *simulation) report(all *outcome.Outcomes) *report.Plan {
 // addLater adds the later future to a plan, and what is concluded from the whole.
 func (s *simulation) addLater(p *report.Plan, all *outcome.Outcomes) {
 	p.Effects = s.addFutureEffects(p.Effects, all)
-	p.Consequences = s.account().consequences(p.Effects, all)
+	s.account().addConsequences(p.Effects, all)
 	s.addGaps(p)
 	p.Summary = summarise(p.Effects)
 	delayRecreation(s.snap, s.options.Health, p)
 	p.Broken, p.UnreadReferrers = breakagesOf(s.snap, s.options.Health, p)
 	storage{snap: s.snap, forCollection: s.seed.Verb == Collect}.addTo(p)
-	p.Outside = s.outside(p.Consequences)
+	p.Outside = s.outside(p)
 	p.Remedies = s.remedies()
 	p.Manager, p.Collector = s.managerState(p), s.decidingCollector(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)

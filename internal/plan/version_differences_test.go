@@ -71,9 +71,9 @@ func TestReleases(t *testing.T) {
 			if unknown := strings.Contains(tt.want, "Unknown"); p.Complete == unknown {
 				t.Errorf("complete: %v", p.Complete)
 			}
-			for _, c := range p.Consequences {
-				if c.Reason == "NamespaceOrderUnknown" && (c.When != report.AtOnce || c.Certainty != report.Undecided) {
-					t.Errorf("%+v", c)
+			for e := range p.Account() {
+				if c := e.Consequence; e.Reason == "NamespaceOrderUnknown" && (c.When != report.AtOnce || c.Certainty != report.Undecided) {
+					t.Errorf("%+v", e)
 				}
 			}
 		})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -47,10 +48,6 @@ type Plan struct {
 	Digest  string   `json:"digest"`
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
-	// Consequences is the account of the run: every object that our requests change or delete, at
-	// once or later. In JSON each is a part of the effect on its object. Effects point into this
-	// list.
-	Consequences []Consequence `json:"-"`
 	// Storage has the outcome of the storage behind the PVCs and volumes of the effects, in their
 	// order.
 	Storage []Storage `json:"storage,omitempty"`
@@ -172,7 +169,7 @@ type Effect struct {
 	Outcome Outcome    `json:"outcome"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
-	// Consequence is what a run does to the object: its entry in the account of the plan. It is
+	// Consequence is what a run does to the object, as part of the account of the plan. It is
 	// absent for an object that our requests do not change.
 	Consequence *Consequence `json:"consequence,omitempty"`
 	// AtOnce is the outcome before the finalizers of Once are removed, if it differs: their
@@ -249,27 +246,36 @@ type Stuck struct {
 }
 
 // Consequence is what a run does to one object, at once or later: our requests change or delete it.
-// All consequences of a plan are the account of a run. Guards, question, counts, backup, waiting
-// and comparison read the account and nothing else.
-//
-// In JSON it is a part of the effect on the object, without the fields that the effect has.
+// The effects with a consequence are the account of a run ([Plan.Account]). Guards, question, counts,
+// backup, waiting and comparison read the account and nothing else.
 type Consequence struct {
-	Object object.Ref `json:"-"`
-	Change Change     `json:"change"`
-	When   When       `json:"when"`
-	// After are the finalizers that must be removed before the object is gone, the Once of the
-	// effect. With FinalizerRemoved nothing happens to the object before.
-	After []Release `json:"-"`
+	Change Change `json:"change"`
+	// When is what must happen before. With FinalizerRemoved, nothing happens to the object before the
+	// finalizers in Once of the effect are removed.
+	When When `json:"when"`
 	// Controller is the controller that acts, for ControllerActs.
 	Controller string    `json:"controller,omitempty"`
 	Certainty  Certainty `json:"certainty"`
 	// Anyway is true if it would also happen without the request. The ranking of risk leaves such an
 	// object out. Everything else counts it like any other.
 	Anyway bool `json:"anyway,omitempty"`
-	// Outcome is the predicted outcome of the object, which may be less than Change.
-	Outcome Outcome `json:"-"`
-	// Reason is the reason of the effect on the object.
-	Reason string `json:"-"`
+}
+
+// Account returns the account of the run: the effect on every object that our requests change or delete,
+// at once or later, with its Consequence. The outcome of an effect may be less than its Change.
+func (p *Plan) Account() iter.Seq[*Effect] {
+	return func(yield func(*Effect) bool) {
+		for i := range p.Effects {
+			if e := &p.Effects[i]; e.Consequence != nil && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// IsDeleted reports whether our requests delete the object, at once or later, or may.
+func (e *Effect) IsDeleted() bool {
+	return e.Consequence != nil && e.Consequence.Change == ChangeDeleted
 }
 
 // Change is the most that may happen to an object.

@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"reflect"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,21 +78,15 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return json.Marshal((*fields)(p), jsonv1.DefaultOptionsV1(), json.WithMarshalers(p.Marshalers()))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It completes every reference, and collects
-// Consequences from the effects.
+// UnmarshalJSON reads what MarshalJSON writes. It completes every reference.
 func (p *Plan) UnmarshalJSON(text []byte) error {
 	type fields Plan
 	if err := json.Unmarshal(text, (*fields)(p), jsonv1.DefaultOptionsV1()); err != nil {
 		return err
 	}
 	whole := make(map[types.UID]object.Ref, len(p.Effects))
-	n := 0
 	for i := range p.Effects {
-		e := &p.Effects[i]
-		whole[e.Object.UID] = e.Object
-		if e.Consequence != nil {
-			n++
-		}
+		whole[p.Effects[i].Object.UID] = p.Effects[i].Object
 	}
 	eachRef(reflect.ValueOf(p).Elem(), func(r *object.Ref) {
 		if *r == (object.Ref{UID: r.UID}) {
@@ -102,15 +95,6 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 			}
 		}
 	})
-	p.Consequences = slices.Grow([]Consequence(nil), n) // the effects point into it
-	for i := range p.Effects {
-		e := &p.Effects[i]
-		if c := e.Consequence; c != nil {
-			c.Object, c.After, c.Outcome, c.Reason = e.Object, e.Once, e.Outcome, e.Reason
-			p.Consequences = append(p.Consequences, *c)
-			e.Consequence = &p.Consequences[len(p.Consequences)-1]
-		}
-	}
 	return nil
 }
 

@@ -15,7 +15,7 @@ var readsAccount = []string{
 }
 
 // behindTheAccount are the names of what the account is made of.
-var behindTheAccount = []string{"AlreadyHappening", "Effect", "Effects", "EffectOn"}
+var behindTheAccount = []string{"AlreadyHappening", "Effects", "EffectOn"}
 
 // oneAccount reports a second way to answer what a run does.
 func oneAccount(sources []source) []string {
@@ -26,7 +26,7 @@ func oneAccount(sources []source) []string {
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains(behindTheAccount, sel.Sel.Name) {
-				bad = append(bad, s.at(sel)+": "+sel.Sel.Name+": what a run does is said by the account of the plan (report.Consequence) alone")
+				bad = append(bad, s.at(sel)+": "+sel.Sel.Name+": what a run does is said by the account of the plan (report.Plan.Account) alone")
 			}
 			return true
 		})

@@ -56,10 +56,10 @@ var rules = []rule{
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
 			{"internal/apply/a.go", "package apply\nfunc f(e T) bool { return e.AlreadyHappening }"},
-			{"internal/cli/writing.go", "package cli\nfunc f(e *report.Effect) {}"},
+			{"internal/cli/writing.go", "package cli\nvar f = plan.EffectOn"},
 		},
 		[]sample{
-			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},
+			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { for range p.Account() { }; return 0 }"},
 			{"internal/cli/explain.go", "package cli\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
 			{"internal/apply/a_test.go", "package apply\nfunc f(e T) bool { return e.AlreadyHappening }"},
 		},

@@ -304,13 +304,12 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 		}
 	}
 	always := func(*object.Object) bool { return true }
-	for i := range p.Consequences {
-		c := &p.Consequences[i]
-		add(&r.Written, written, c.Object, always)
-		add(&r.Held, held, c.Object, heldByOthers)
+	for e := range p.Account() {
+		add(&r.Written, written, e.Object, always)
+		add(&r.Held, held, e.Object, heldByOthers)
 	}
-	for i := range p.Consequences { // objects of earlier deletions that ours wait for
-		for _, release := range p.Consequences[i].After {
+	for e := range p.Account() { // objects of earlier deletions that ours wait for
+		for _, release := range e.Once {
 			add(&r.Held, held, release.Object, always)
 		}
 	}

@@ -137,8 +137,9 @@ func accountOf(raw []byte) (account, error) {
 		return nil, fmt.Errorf("the plan: %w", err)
 	}
 	a := account{}
-	for _, c := range document.Consequences {
-		a.add(c.Object, entry{goes: c.Change == report.ChangeDeleted, expected: c.Outcome == report.Deleted && c.Certainty == report.Sure, text: fmt.Sprintf("%s %s %s %s", c.Change, c.When, c.Certainty, c.Reason)})
+	for e := range document.Account() {
+		c := e.Consequence
+		a.add(e.Object, entry{goes: e.IsDeleted(), expected: e.Outcome == report.Deleted && c.Certainty == report.Sure, text: fmt.Sprintf("%s %s %s %s", c.Change, c.When, c.Certainty, e.Reason)})
 	}
 	return a, nil
 }

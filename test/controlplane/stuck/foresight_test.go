@@ -363,8 +363,8 @@ func (w *foresight) effect(r object.Ref) *report.Effect {
 
 // accounts reports whether the account of the plan says that an object goes.
 func (w *foresight) accounts(o thing) bool {
-	return slices.ContainsFunc(w.plan.Consequences, func(c report.Consequence) bool {
-		return same(c.Object, o.Ref) && c.Change == report.ChangeDeleted
+	return slices.ContainsFunc(w.plan.Effects, func(e report.Effect) bool {
+		return same(e.Object, o.Ref) && e.IsDeleted()
 	})
 }
 
