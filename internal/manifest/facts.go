@@ -64,6 +64,14 @@ func texts(path string, at func(*facts) *[]string) factField {
 	}}
 }
 
+// existence is a field of which only matters whether it has a value.
+func existence(path string, at func(*facts) *bool) factField {
+	return factField{path: path, keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
+		*at(&it.facts) = l.token() != 'n'
+		return l.skip()
+	}}
+}
+
 // section is a spec, a status, or the fields outside of both, which has no name.
 type section struct {
 	name    string

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -171,7 +169,7 @@ var (
 func snapshotFacts(kind, content object.Kind, bound, prefix string) *factKind {
 	return &factKind{
 		kind: kind, lenient: true,
-		fields: []factField{lenientText("status."+bound, func(f *facts) *string { return &f.delivery.content })},
+		fields: []factField{lenientField("status."+bound, func(f *facts) any { return &f.delivery.content })},
 		facts: func(f *facts, o *object.Object) object.Facts {
 			if !f.specified && !f.stated {
 				return nil
@@ -188,8 +186,8 @@ func contentFacts(kind, snapshot object.Kind, ref string) *factKind {
 	return &factKind{
 		kind: kind, lenient: true,
 		fields: []factField{
-			lenientText("spec.deletionPolicy", func(f *facts) *string { return &f.delivery.policy }),
-			{path: "spec." + ref, keep: keepFields(nil, "namespace", "name", "uid"), read: (*lexer).snapshotRef},
+			lenientField("spec.deletionPolicy", func(f *facts) any { return &f.delivery.policy }),
+			lenientField("spec."+ref, func(f *facts) any { return &f.delivery.snapshot }),
 		},
 		facts: func(f *facts, _ *object.Object) object.Facts {
 			if policy := f.delivery.policy; policy != "Delete" && policy != "Retain" {
@@ -198,18 +196,10 @@ func contentFacts(kind, snapshot object.Kind, ref string) *factKind {
 			inventory := f.takeInventory()
 			inventory.Keeps = f.delivery.policy != "Delete"
 			if at := f.delivery.snapshot; at.Name != "" {
-				at.Group, at.Kind = snapshot.Group, snapshot.Kind
-				inventory.Entries = append(inventory.Entries, object.InventoryEntry{Coordinates: at, UID: types.UID(f.delivery.snapshotUID)})
+				to := object.Coordinates{Group: snapshot.Group, Kind: snapshot.Kind, Namespace: at.Namespace, Name: at.Name}
+				inventory.Entries = append(inventory.Entries, object.InventoryEntry{Coordinates: to, UID: at.UID})
 			}
 			return inventory.InventoryFacts
 		},
 	}
-}
-
-// snapshotRef reads a reference to a snapshot. Of a value of another type nothing is known.
-func (l *lexer) snapshotRef(it *item, path string, _ bool) error {
-	d := &it.facts.delivery
-	return l.lenientMembers(it, path, map[string]func(string) error{
-		"namespace": l.textInto(it, &d.snapshot.Namespace), "name": l.textInto(it, &d.snapshot.Name), "uid": l.textInto(it, &d.snapshotUID),
-	})
 }

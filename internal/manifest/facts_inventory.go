@@ -2,9 +2,14 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -14,27 +19,55 @@ import (
 
 // delivery has the fields of deployers, besides the inventory, that decide what is deleted with it.
 type delivery struct {
-	prune, suspended, remote, listed, keepsHistory bool
-	listedBefore                                   bool  // status.snapshot exists
-	releasedBefore                                 int64 // status.lastReleaseRevision
-	policy, server, cluster, storage, chart        string
-	options                                        []string
-	releases                                       []release
-	// content is the name of the content of a volume's snapshot, snapshot the coordinates of the snapshot of
-	// a content, with its uid.
-	content, snapshotUID string
-	snapshot             object.Coordinates
+	prune, suspended, remote bool
+	listedBefore             bool  // status.snapshot exists
+	releasedBefore           int64 // status.lastReleaseRevision
+	policy, storage, chart   string
+	destination              struct {
+		Server string `json:"server"`
+		Name   string `json:"name"`
+	}
+	sync struct {
+		Options []string `json:"syncOptions"`
+	}
+	uninstall struct {
+		KeepsHistory bool   `json:"keepHistory"`
+		Propagation  string `json:"deletionPropagation"`
+	}
+	releases []release
+	// resources are status.resources of Argo CD, listed is status.inventory of Flux; nil if there is none.
+	resources *[]struct {
+		Group     string `json:"group"`
+		Kind      string `json:"kind"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+		Wave      int    `json:"syncWave"`
+		Confirm   bool   `json:"requiresDeletionConfirmation"`
+	}
+	listed *struct {
+		Entries []struct {
+			ID      string `json:"id"`
+			Version string `json:"v"`
+		} `json:"entries"`
+	}
+	// content is the name of the content of a volume's snapshot, snapshot the snapshot of a content.
+	content  string
+	snapshot struct {
+		Namespace string    `json:"namespace"`
+		Name      string    `json:"name"`
+		UID       types.UID `json:"uid"`
+	}
 }
 
 // release is a revision of a Helm release.
 type release struct {
-	name    string
-	version int64
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
 }
 
 // record returns the Secret that records the revision.
 func (r release) record(namespace string) object.Coordinates {
-	return object.Coordinates{Kind: object.Secret.Kind, Namespace: namespace, Name: object.HelmRecordPrefix + r.name + ".v" + strconv.FormatInt(r.version, 10)}
+	return object.Coordinates{Kind: object.Secret.Kind, Namespace: namespace, Name: object.HelmRecordPrefix + r.Name + ".v" + strconv.FormatInt(r.Version, 10)}
 }
 
 // applicationFacts covers Argo CD. The controller deletes the live objects that it tracks, which are
@@ -47,23 +80,23 @@ func (r release) record(namespace string) object.Coordinates {
 var applicationFacts = &factKind{
 	kind: object.ArgoApplication, lenient: true,
 	fields: []factField{
-		{path: "spec.destination", keep: keepFields(nil, "server", "name"), read: (*lexer).destination},
-		{path: "spec.syncPolicy", keep: keepFields(map[string]*keep{"syncOptions": keepStrings}), read: (*lexer).syncPolicy},
-		{path: "status.resources", keep: &keep{each: keepFields(nil, "group", "kind", "namespace", "name", "syncWave", "requiresDeletionConfirmation")}, read: (*lexer).managedResources},
+		lenientField("spec.destination", func(f *facts) any { return &f.delivery.destination }),
+		lenientField("spec.syncPolicy", func(f *facts) any { return &f.delivery.sync }),
+		lenientField("status.resources", func(f *facts) any { return &f.delivery.resources }),
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
 			return nil
 		}
 		d, inventory := &f.delivery, f.takeInventory()
-		server := strings.TrimSuffix(d.server, "/")
-		inventory.Remote = server != "" && server != inCluster || server == "" && d.cluster != "in-cluster"
-		inventory.Keeps = (server == "") == (d.cluster == "")
-		if !inventory.Keeps && slices.Contains(d.options, "Delete=false") {
+		server, cluster := strings.TrimSuffix(d.destination.Server, "/"), d.destination.Name
+		inventory.Remote = server != "" && server != inCluster || server == "" && cluster != "in-cluster"
+		inventory.Keeps = (server == "") == (cluster == "")
+		if !inventory.Keeps && slices.Contains(d.sync.Options, "Delete=false") {
 			inventory.Entries = nil
 			inventory.unread("its option Delete=false keeps them only from Argo CD v3.4 on, and only those without such an option of their own")
 		}
-		if !d.listed {
+		if d.resources == nil {
 			inventory.unread("it has no status.resources")
 		}
 		inventory.Keeps = inventory.Keeps && inventory.Unread == ""
@@ -82,9 +115,9 @@ const inCluster = "https://kubernetes.default.svc"
 var kustomizationFacts = &factKind{
 	kind: object.FluxKustomization, lenient: true,
 	fields: []factField{
-		lenientBool("spec.prune", func(f *facts) *bool { return &f.delivery.prune }), suspended, kubeConfig, serviceAccount,
-		lenientText("spec.deletionPolicy", func(f *facts) *string { return &f.delivery.policy }),
-		inventoryEntries, oldInventory,
+		lenientField("spec.prune", func(f *facts) any { return &f.delivery.prune }), suspended, kubeConfig, serviceAccount,
+		lenientField("spec.deletionPolicy", func(f *facts) any { return &f.delivery.policy }),
+		inventoryEntries, existence("status.snapshot", func(f *facts) *bool { return &f.delivery.listedBefore }),
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
@@ -103,7 +136,7 @@ var kustomizationFacts = &factKind{
 		if inventory.Unread != "" {
 			inventory.Entries, inventory.Keeps = nil, false
 		}
-		if d.listedBefore && !d.listed && !inventory.Keeps {
+		if d.listedBefore && d.listed == nil && !inventory.Keeps {
 			inventory.unread("it lists what it has applied in status.snapshot, like Flux before 0.15, which is not read")
 		}
 		return inventory.InventoryFacts
@@ -121,28 +154,26 @@ var helmReleaseFacts = &factKind{
 	kind: object.FluxHelmRelease, lenient: true,
 	fields: []factField{
 		suspended, kubeConfig, serviceAccount, inventoryEntries,
-		{path: "spec.uninstall", keep: keepFields(nil, "keepHistory", "deletionPropagation"), read: (*lexer).uninstall},
-		lenientText("status.storageNamespace", func(f *facts) *string { return &f.delivery.storage }),
-		lenientText("status.helmChart", func(f *facts) *string { return &f.delivery.chart }),
-		{path: "status.lastReleaseRevision", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
-			return l.lenientInteger(it, &it.facts.delivery.releasedBefore, path)
-		}},
-		{path: "status.history", keep: &keep{each: keepFields(nil, "name", "version")}, read: (*lexer).releaseHistory},
+		lenientField("spec.uninstall", func(f *facts) any { return &f.delivery.uninstall }),
+		lenientField("status.storageNamespace", func(f *facts) any { return &f.delivery.storage }),
+		lenientField("status.helmChart", func(f *facts) any { return &f.delivery.chart }),
+		lenientField("status.lastReleaseRevision", func(f *facts) any { return &f.delivery.releasedBefore }),
+		lenientField("status.history", func(f *facts) any { return &f.delivery.releases }),
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified || !f.stated {
 			return nil
 		}
 		d, inventory := &f.delivery, f.takeInventory()
-		inventory.Keeps, inventory.Remote = d.suspended || d.storage == "", d.remote
+		inventory.Keeps, inventory.Remote, inventory.Propagation = d.suspended || d.storage == "", d.remote, d.uninstall.Propagation
 		switch {
 		case !d.suspended && d.storage == "" && d.releasedBefore > 0:
 			inventory.Keeps = false
 			inventory.unread("its status is that of Flux before 2.2, which does not say what it has applied")
-		case !d.listed:
+		case d.listed == nil:
 			inventory.unread("it has no status.inventory, and the record of its Helm release in namespace " + d.storage + " is not read")
 			if len(d.releases) > 0 {
-				newest := slices.MaxFunc(d.releases, func(a, b release) int { return cmp.Compare(a.version, b.version) })
+				newest := slices.MaxFunc(d.releases, func(a, b release) int { return cmp.Compare(a.Version, b.Version) })
 				inventory.Record = newest.record(d.storage)
 			}
 		}
@@ -150,7 +181,7 @@ var helmReleaseFacts = &factKind{
 			inventory.unread(object.UnclearCRDs)
 		}
 		for _, r := range d.releases {
-			if !d.keepsHistory {
+			if !d.uninstall.KeepsHistory {
 				inventory.add(r.record(d.storage), 0)
 			}
 		}
@@ -167,8 +198,8 @@ var helmReleaseFacts = &factKind{
 var helmChartFacts = &factKind{
 	kind: object.K3sHelmChart, lenient: true,
 	fields: []factField{
-		lenientText("spec.targetNamespace", func(f *facts) *string { return &f.delivery.storage }),
-		lenientText("spec.driver", func(f *facts) *string { return &f.delivery.policy }),
+		lenientField("spec.targetNamespace", func(f *facts) any { return &f.delivery.storage }),
+		lenientField("spec.driver", func(f *facts) any { return &f.delivery.policy }),
 	},
 	facts: func(f *facts, o *object.Object) object.Facts {
 		if !f.specified {
@@ -192,7 +223,8 @@ var helmChartFacts = &factKind{
 var appFacts = &factKind{
 	kind: object.KappApp, lenient: true,
 	fields: []factField{
-		lenientBool("spec.noopDelete", func(f *facts) *bool { return &f.delivery.suspended }), serviceAccount, remoteIf("spec.cluster"),
+		lenientField("spec.noopDelete", func(f *facts) any { return &f.delivery.suspended }), serviceAccount,
+		existence("spec.cluster", func(f *facts) *bool { return &f.delivery.remote }),
 	},
 	facts: func(f *facts, _ *object.Object) object.Facts {
 		if !f.specified {
@@ -207,11 +239,30 @@ var appFacts = &factKind{
 // inventory are the facts of a deployer while they are read.
 type inventory struct{ *object.InventoryFacts }
 
-// takeInventory returns a copy of what was read.
+// takeInventory returns a copy of what was read, with the listed entries. An entry without kind or name
+// leaves the inventory incomplete.
 func (f *facts) takeInventory() inventory {
 	read := f.inventory
-	read.Entries = slices.Clone(read.Entries)
-	return inventory{&read}
+	i, d := inventory{&read}, &f.delivery
+	add := func(at int, path string, e object.InventoryEntry) {
+		if e.Kind == "" || e.Name == "" {
+			i.unread("entry " + strconv.Itoa(at) + " of " + path + " names no object")
+			return
+		}
+		i.Entries = append(i.Entries, e)
+	}
+	if d.resources != nil {
+		for n, r := range *d.resources {
+			at := object.Coordinates{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+			add(n, "status.resources", object.InventoryEntry{Coordinates: at, Wave: r.Wave, Confirm: r.Confirm})
+		}
+	}
+	if d.listed != nil {
+		for n, e := range d.listed.Entries {
+			add(n, "status.inventory.entries", object.InventoryEntry{Coordinates: parseInventoryID(e.ID), Version: e.Version})
+		}
+	}
+	return i
 }
 
 // unread records why entries may be missing. The first reason stays.
@@ -225,181 +276,50 @@ func (i inventory) add(at object.Coordinates, wave int) {
 	i.Entries = append(i.Entries, object.InventoryEntry{Coordinates: at, Wave: wave})
 }
 
-// skipMistyped skips a value of a deployer that has another type than expected.
-func (l *lexer) skipMistyped(it *item, path, want string) error {
-	if l.token() != 'n' {
-		inventory{&it.facts.inventory}.unread(path + " is not " + want)
-	}
-	return l.skip()
-}
-
-// suspended, kubeConfig and serviceAccount are fields of several deployers.
+// These are fields of several deployers.
 var (
-	suspended      = lenientBool("spec.suspend", func(f *facts) *bool { return &f.delivery.suspended })
-	kubeConfig     = remoteIf("spec.kubeConfig")
-	serviceAccount = lenientText("spec.serviceAccountName", func(f *facts) *string { return &f.inventory.Account })
+	suspended        = lenientField("spec.suspend", func(f *facts) any { return &f.delivery.suspended })
+	kubeConfig       = existence("spec.kubeConfig", func(f *facts) *bool { return &f.delivery.remote })
+	serviceAccount   = lenientField("spec.serviceAccountName", func(f *facts) any { return &f.inventory.Account })
+	inventoryEntries = lenientField("status.inventory", func(f *facts) any { return &f.delivery.listed })
 )
 
-// remoteIf returns a field that an object has if its deployer applies to another cluster.
-func remoteIf(path string) factField {
-	return factField{path: path, keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
-		it.facts.delivery.remote = l.token() != 'n'
-		return l.skip()
-	}}
-}
-
-func lenientBool(path string, at func(*facts) *bool) factField {
-	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
-		return l.lenientBool(it, at(&it.facts), path)
-	}}
-}
-
-func lenientText(path string, at func(*facts) *string) factField {
-	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
-		return l.lenientText(it, at(&it.facts), path)
-	}}
-}
-
-func (l *lexer) lenientBool(it *item, to *bool, path string) (err error) {
-	if c := l.token(); c != 't' && c != 'f' {
-		return l.skipMistyped(it, path, "a boolean")
-	}
-	*to, _, err = l.boolean(path)
-	return err
-}
-
-// lenientText reads a string. Of several values, the first one stays.
-func (l *lexer) lenientText(it *item, to *string, path string) error {
-	switch {
-	case l.token() != '"':
-		return l.skipMistyped(it, path, "a string")
-	case *to != "":
-		return l.skip()
-	}
-	return l.repeated(to, path)
-}
-
-func (l *lexer) lenientInteger(it *item, to *int64, path string) (err error) {
-	if c := l.token(); c != '-' && (c < '0' || c > '9') {
-		return l.skipMistyped(it, path, "a number")
-	}
-	*to, _, err = l.integer(path)
-	return err
-}
-
-// lenientMembers calls read for each member of a mapping. A key of fields is read, another one skipped.
-func (l *lexer) lenientMembers(it *item, path string, fields map[string]func(path string) error) error {
-	if l.token() != '{' {
-		return l.skipMistyped(it, path, "a mapping")
-	}
-	return l.wanted(path, path, false, fields)
-}
-
-func (l *lexer) textInto(it *item, to *string) func(string) error {
-	return func(path string) error { return l.lenientText(it, to, path) }
-}
-
-func (l *lexer) boolInto(it *item, to *bool) func(string) error {
-	return func(path string) error { return l.lenientBool(it, to, path) }
-}
-
-func (l *lexer) integerInto(it *item, to *int64) func(string) error {
-	return func(path string) error { return l.lenientInteger(it, to, path) }
-}
-
-func (l *lexer) destination(it *item, path string, _ bool) error {
-	d := &it.facts.delivery
-	return l.lenientMembers(it, path, map[string]func(string) error{"server": l.textInto(it, &d.server), "name": l.textInto(it, &d.cluster)})
-}
-
-func (l *lexer) syncPolicy(it *item, path string, _ bool) error {
-	return l.lenientMembers(it, path, map[string]func(string) error{"syncOptions": func(path string) error {
-		return l.lenientEntries(it, path, func() error {
-			option := ""
-			err := l.lenientText(it, &option, path)
-			it.facts.delivery.options = append(it.facts.delivery.options, option)
+// lenientField returns a field that is decoded into the variable that at returns a pointer to. A value of
+// another type is left out, and the inventory is incomplete then.
+func lenientField(path string, at func(*facts) any) factField {
+	kept := keepOf(reflect.TypeOf(at(&facts{})))
+	return factField{path: path, keep: kept, read: func(l *lexer, it *item, path string, _ bool) error {
+		var text keptText
+		if err := text.value(l, kept, false); err != nil {
 			return err
-		})
-	}})
-}
-
-func (l *lexer) uninstall(it *item, path string, _ bool) error {
-	return l.lenientMembers(it, path, map[string]func(string) error{
-		"keepHistory": l.boolInto(it, &it.facts.delivery.keepsHistory), "deletionPropagation": l.textInto(it, &it.facts.inventory.Propagation),
-	})
-}
-
-func (l *lexer) releaseHistory(it *item, path string, _ bool) error {
-	return l.lenientEntries(it, path, func() error {
-		var r release
-		err := l.lenientMembers(it, path, map[string]func(string) error{"name": l.textInto(it, &r.name), "version": l.integerInto(it, &r.version)})
-		it.facts.delivery.releases = append(it.facts.delivery.releases, r)
-		return err
-	})
-}
-
-// managedResources reads status.resources of an Argo CD Application.
-func (l *lexer) managedResources(it *item, path string, _ bool) error {
-	it.facts.delivery.listed = l.token() != 'n'
-	return l.inventoryList(it, path, func() (e object.InventoryEntry, err error) {
-		confirm, wave := false, int64(0)
-		err = l.lenientMembers(it, path, map[string]func(string) error{
-			"group": l.textInto(it, &e.Group), "kind": l.textInto(it, &e.Kind), "namespace": l.textInto(it, &e.Namespace), "name": l.textInto(it, &e.Name),
-			"syncWave": l.integerInto(it, &wave), "requiresDeletionConfirmation": l.boolInto(it, &confirm),
-		})
-		e.Wave, e.Confirm = int(wave), confirm
-		return e, err
-	})
-}
-
-// inventoryEntries is the field status.inventory of Flux: a mapping with the list entries.
-var inventoryEntries = factField{
-	path: "status.inventory",
-	keep: keepFields(map[string]*keep{"entries": {each: keepFields(nil, "id", "v")}}),
-	read: func(l *lexer, it *item, path string, _ bool) error {
-		it.facts.delivery.listed = l.token() != 'n'
-		return l.lenientMembers(it, path, map[string]func(string) error{"entries": func(path string) error {
-			return l.inventoryList(it, path, func() (object.InventoryEntry, error) {
-				id, version := "", ""
-				err := l.lenientMembers(it, path, map[string]func(string) error{"id": l.textInto(it, &id), "v": l.textInto(it, &version)})
-				return object.InventoryEntry{Coordinates: parseInventoryID(id), Version: version}, err
-			})
-		}})
-	},
-}
-
-// oldInventory is the field status.snapshot of Kustomizations of the version v1beta1.
-var oldInventory = factField{path: "status.snapshot", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
-	it.facts.delivery.listedBefore = l.token() != 'n'
-	return l.skip()
-}}
-
-// inventoryList adds what read returns for each entry of a list to the inventory. An entry without kind
-// or name leaves the inventory incomplete.
-func (l *lexer) inventoryList(it *item, path string, read func() (object.InventoryEntry, error)) error {
-	n := 0
-	return l.lenientEntries(it, path, func() error {
-		err := l.charge(2 * entryBytes)
-		var e object.InventoryEntry
-		if err == nil {
-			e, err = read()
 		}
-		if err == nil && (e.Kind == "" || e.Name == "") {
-			inventory{&it.facts.inventory}.unread("entry " + strconv.Itoa(n) + " of " + path + " names no object")
-		} else if err == nil {
-			it.facts.inventory.Entries = append(it.facts.inventory.Entries, e)
+		err := json.Unmarshal(text.json, at(&it.facts))
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			if wrong.Field != "" {
+				path += "." + wrong.Field
+			}
+			inventory{&it.facts.inventory}.unread(path + " is not " + kindName(wrong.Type.Kind()))
+		} else if err != nil {
+			return l.wrong("%s cannot be decoded: %v", path, err)
 		}
-		n++
-		return err
-	})
+		return nil
+	}}
 }
 
-// lenientEntries calls read for each entry of a list.
-func (l *lexer) lenientEntries(it *item, path string, read func() error) error {
-	if l.token() != '[' {
-		return l.skipMistyped(it, path, "a list")
+// kindName returns what a value is called that decodes into a type.
+func kindName(k reflect.Kind) string {
+	switch k {
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "a mapping"
+	default:
+		return "a number"
 	}
-	return l.elements(path, read)
 }
 
 // parseInventoryID parses NAMESPACE_NAME_GROUP_KIND. The namespace of a cluster-scoped object is

@@ -119,10 +119,7 @@ var jobFacts = &factKind{
 			it.facts.retries.limit, it.facts.retries.limited, err = l.integer(path)
 			return err
 		}},
-		{path: "spec.podFailurePolicy", keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
-			it.facts.retries.selective = l.token() != 'n'
-			return l.skip()
-		}},
+		existence("spec.podFailurePolicy", func(f *facts) *bool { return &f.retries.selective }),
 		{path: "status.failed", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) (err error) {
 			it.facts.retries.failed, _, err = l.integer(path)
 			return err
