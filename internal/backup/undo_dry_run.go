@@ -184,7 +184,7 @@ func steps(p *undo.Plan) createdFirst {
 // isNeededBy reports whether a creation depends on an earlier one.
 func (f createdFirst) isNeededBy(s *undo.Step) bool {
 	r := s.Object
-	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
+	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !object.BuiltIn(r.Group()) ||
 		f.forPods && (r.Is(object.Pod) || r.Is(object.Secret))
 }
 

@@ -163,7 +163,7 @@ func (r *undoRun) fillIn(ctx context.Context, s *undo.Step, raw []byte, there *o
 func (r *undoRun) isMadeByController(s *undo.Step, there *object.Object) bool {
 	return slices.ContainsFunc(s.References, func(ref undo.Reference) bool {
 		owner := r.mapping.Now(ref.UID)
-		return ref.Made && ref.Controller == object.True && owner != "" && undo.BuiltIn(object.GroupOf(ref.APIVersion)) &&
+		return ref.Made && ref.Controller == object.True && owner != "" && object.BuiltIn(object.GroupOf(ref.APIVersion)) &&
 			slices.ContainsFunc(there.Owners, func(o object.OwnerReference) bool { return o.UID == owner && o.Controller == object.True })
 	})
 }

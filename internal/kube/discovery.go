@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -199,7 +198,7 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 		d.Resources.Add(object.Resource{
 			Group: gv.Group, Version: gv.Version, Name: r.Name, Kind: r.Kind, Singular: r.SingularName,
 			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-			Verbs: verbs, Custom: !builtin(gv.Group) && (verbs.Has(object.PatchVerb) || verbs.Has(object.DeleteCollection)),
+			Verbs: verbs, Custom: !object.BuiltIn(gv.Group) && (verbs.Has(object.PatchVerb) || verbs.Has(object.DeleteCollection)),
 		})
 	}
 }
@@ -245,22 +244,6 @@ func (c *Client) rediscover(ctx context.Context) (*Discovery, error) {
 	return c.Discover(ctx)
 }
 
-// builtinGroups returns the API groups of Kubernetes itself. A CRD cannot be in one of them,
-// because the API server serves it.
-var builtinGroups = sync.OnceValue(func() map[string]bool {
-	groups := map[string]bool{}
-	for _, r := range snapshot.BuiltinResources().All() {
-		groups[r.Group] = true
-	}
-	return groups
-})
-
-// builtin reports whether Kubernetes itself serves a group. All other groups have a dot in their
-// name, because they are domains.
-func builtin(group string) bool {
-	return !strings.Contains(group, ".") || builtinGroups()[group]
-}
-
 // DryRuns reports whether the server is known to support dry run for writes of the resource. All
 // built-in resources do. For custom resources and extension servers their OpenAPI document says it,
 // as for kubectl --dry-run=server. An old server would ignore the parameter and carry out the
@@ -268,7 +251,7 @@ func builtin(group string) bool {
 //
 // Upstream: cli-runtime/pkg/resource/query_param_verifier_v3.go queryParamVerifierV3.HasSupport.
 func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
-	if builtin(r.Group) {
+	if object.BuiltIn(r.Group) {
 		return true
 	}
 	kind := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}

@@ -285,22 +285,30 @@ func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Grou
 // Is reports whether the reference is to one of the kind, in any version.
 func (o OwnerReference) Is(k Kind) bool { return o.Kind == k.Kind && GroupOf(o.APIVersion) == k.Group }
 
-// MayBeCustom reports whether a CRD may define kinds of the group: one with a dot that Kubernetes does not
-// serve itself. Groups under k8s.io are not all of Kubernetes, such as gateway.networking.k8s.io and
-// sparkoperator.k8s.io.
-func MayBeCustom(group string) bool {
-	return strings.Contains(group, ".") && !slices.Contains(servedGroups, group)
+// BuiltIn reports whether kube-apiserver itself serves a group. Its controllers are known then, and no CRD
+// can be in it. All other groups have a dot in their name, because they are domains. Groups under k8s.io
+// are not all of Kubernetes, such as gateway.networking.k8s.io and sparkoperator.k8s.io.
+func BuiltIn(group string) bool {
+	return !strings.Contains(group, ".") || slices.Contains(servedGroups, group)
 }
 
-// servedGroups are the groups with a dot of kube-apiserver, and of the metrics APIs that it aggregates.
+// MayBeCustom reports whether a CRD may define kinds of the group: one that is neither built in nor of the
+// metrics APIs, which Kubernetes aggregates.
+func MayBeCustom(group string) bool {
+	return !BuiltIn(group) && !slices.Contains([]string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"}, group)
+}
+
+// servedGroups are the groups with a dot of kube-apiserver.
 //
-// Source: kubernetes, pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault and its siblings.
+// Upstream: pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault,
+// betaAPIGroupVersionsDisabledByDefault, alphaAPIGroupVersionsDisabledByDefault.
+// Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
+// Upstream: kube-aggregator/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
 var servedGroups = []string{
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-	"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io",
+	"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "imagepolicy.k8s.io",
 	"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
 	"scheduling.k8s.io", "settings.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
-	"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io",
 }
 
 // IsEvent reports whether an object is an Event, in either of its groups.

@@ -150,7 +150,7 @@ func (n *node) ranToItsEnd(p *planning) bool {
 	case n.Object.Is(object.Pod):
 		phase := textAt(n.content, "status", "phase")
 		return phase == "Succeeded" || phase == "Failed"
-	case BuiltIn(n.Object.Group()):
+	case object.BuiltIn(n.Object.Group()):
 		return false
 	default:
 		return n.hasEnded() && p.statusAt(n) != StatusInside

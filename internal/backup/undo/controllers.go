@@ -135,7 +135,7 @@ func (p *planning) controllerMakes(i int) bool {
 	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && n.Object.Is(object.Pod) {
 		return true
 	}
-	if !BuiltIn(n.Object.Group()) {
+	if !object.BuiltIn(n.Object.Group()) {
 		return false
 	}
 	for _, ref := range n.owners {

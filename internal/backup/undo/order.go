@@ -205,24 +205,6 @@ func (n *node) postpone(owner *node) {
 	})
 }
 
-// builtInGroups are the API groups of Kubernetes itself. A suffix is no criterion: the group
-// gateway.networking.k8s.io has custom resources.
-//
-// Upstream: pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault,
-// betaAPIGroupVersionsDisabledByDefault, alphaAPIGroupVersionsDisabledByDefault.
-// Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
-// Upstream: kube-aggregator/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
-var builtInGroups = []string{
-	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
-	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
-	"extensions", "flowcontrol.apiserver.k8s.io", "imagepolicy.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io",
-	"policy", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
-}
-
-// BuiltIn reports whether a group belongs to Kubernetes itself, so its controllers are known. Other
-// groups have custom resources or extension servers.
-func BuiltIn(group string) bool { return slices.Contains(builtInGroups, group) }
-
 // The phases order creations that no reference orders. Objects that others depend on come first,
 // workloads late, and what can refuse requests last.
 const (
@@ -237,7 +219,7 @@ const (
 // phase returns the phase in which an object is created. Data comes before workloads and
 // custom resources. Their controllers would otherwise create it empty or run without it.
 func phase(r object.Ref) int {
-	if !BuiltIn(r.Group()) {
+	if !object.BuiltIn(r.Group()) {
 		return actors
 	}
 	switch r.Kind {
@@ -267,7 +249,7 @@ func phase(r object.Ref) int {
 // Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
 func fills(owner, dependent object.Ref) bool {
 	switch {
-	case !BuiltIn(owner.Group()):
+	case !object.BuiltIn(owner.Group()):
 		return true
 	case dependent.Is(object.PVC):
 		return owner.Is(object.StatefulSet) || owner.Is(object.Pod)

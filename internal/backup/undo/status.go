@@ -32,7 +32,7 @@ func (n *node) stripStatus(p *planning) {
 	fields, isMap := status.(map[string]any)
 	switch {
 	case !there || status == nil || isMap && len(fields) == 0:
-	case !BuiltIn(n.Object.Group()):
+	case !object.BuiltIn(n.Object.Group()):
 		n.status = status
 	case n.Object.Is(object.Job):
 		n.stripped("status", reason.StartsOver)
@@ -87,7 +87,7 @@ func defines(d, n *node) bool {
 func (p *planning) statusLeft(i int) {
 	n := &p.nodes[i]
 	status, _ := n.content["status"].(map[string]any)
-	if len(status) == 0 || BuiltIn(n.Object.Group()) || p.now.Content == nil || p.statusAt(n) == StatusInside {
+	if len(status) == 0 || object.BuiltIn(n.Object.Group()) || p.now.Content == nil || p.statusAt(n) == StatusInside {
 		return
 	}
 	raw, err := p.now.Content(n.Object)
