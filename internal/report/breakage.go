@@ -1,6 +1,8 @@
 package report
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // Breakage is an object that stays and stops working, because a field of it refers to an object that
 // goes.
@@ -61,4 +63,20 @@ type Referrer struct {
 	Optional bool `json:"optional,omitempty"`
 	// Certainty is Unknown if only the name of the field says that it refers to the object.
 	Certainty Certainty `json:"certainty"`
+}
+
+// Expiry says that a controller or server deletes an object in time, without a request.
+type Expiry struct {
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason string `json:"reason"`
+	// By is the controller or server that deletes it.
+	By string `json:"by"`
+	// Certainty is Sure if only time has to pass, Possible if it also depends on later events, and Undecided
+	// if it depends on something that was not read.
+	Certainty Certainty `json:"certainty"`
+	// NotBefore is the earliest time of the delete, in RFC 3339; empty if unknown.
+	NotBefore string `json:"notBefore,omitempty"`
+	// With is the object with which it goes, if not by itself.
+	With    *object.Ref `json:"with,omitempty"`
+	Message string      `json:"message"`
 }
