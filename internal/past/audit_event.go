@@ -1,7 +1,8 @@
 package past
 
 import (
-	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -38,17 +39,8 @@ type event struct {
 	// rawBody is the body of a request that may be a delete; nil if the log has none. body is that of
 	// a delete or an eviction. listedUIDs are the uids of the objects in the response.
 	rawBody    jsontext.Value
-	body       *deleteBody
+	body       *metav1.DeleteOptions
 	listedUIDs []types.UID
-}
-
-// deleteBody has the fields that are read from DeleteOptions, or from an Eviction with
-// DeleteOptions.
-type deleteBody struct {
-	DeleteOptions
-	uid              string
-	orphanDependents string
-	dryRun           bool
 }
 
 // readDocument reads an Event or an EventList. The apiVersion of a list, which may come after its
@@ -209,35 +201,6 @@ func (r *auditReader) readBody(e *event) error {
 	return err
 }
 
-// readDeleteOptions reads the body of a request: DeleteOptions, or an Eviction with DeleteOptions.
-func (r *auditReader) readDeleteOptions(what string, b *deleteBody) error {
-	return r.readObject(what, func(name string) error {
-		at := what + "." + name
-		switch name {
-		case "propagationPolicy":
-			return r.readString(at, (*string)(&b.Policy))
-		case "gracePeriodSeconds":
-			if b.Grace == nil {
-				b.Grace = new(int64)
-			}
-			return r.readInt(at, b.Grace)
-		case "orphanDependents":
-			return r.readBool(at, &b.orphanDependents)
-		case "preconditions":
-			return r.readStrings(at, map[string]*string{"uid": &b.uid})
-		case "dryRun":
-			return r.readArray(at, func() error {
-				b.dryRun = true
-				return r.dec.SkipValue()
-			})
-		case "deleteOptions":
-			return r.readDeleteOptions(at, b)
-		default:
-			return r.dec.SkipValue()
-		}
-	})
-}
-
 // readResponseObject reads the object in a response, or the objects of a collection.
 func (r *auditReader) readResponseObject(e *event) error {
 	return r.readObject("responseObject", func(name string) error {
@@ -304,18 +267,21 @@ func (r *auditReader) recordEvent(e *event) error {
 		return nil
 	}
 	if e.rawBody != nil {
-		e.body = &deleteBody{}
-		body := auditReader{dec: jsontext.NewDecoder(bytes.NewReader(e.rawBody), jsontext.AllowDuplicateNames(true))}
-		if err := body.readDeleteOptions("requestObject", e.body); err != nil {
-			return err
+		var body struct {
+			metav1.DeleteOptions
+			OfEviction *metav1.DeleteOptions `json:"deleteOptions"`
 		}
+		if err := json.Unmarshal(e.rawBody, &body); err != nil {
+			return fmt.Errorf("requestObject: %w", err)
+		}
+		e.body = cmp.Or(body.OfEviction, &body.DeleteOptions)
 	}
 	uri, err := url.ParseRequestURI(e.uri)
 	if err != nil {
 		return nil
 	}
 	query := uri.Query()
-	if query.Get("dryRun") != "" || e.body != nil && e.body.dryRun {
+	if query.Get("dryRun") != "" || e.body != nil && len(e.body.DryRun) > 0 {
 		return nil
 	}
 	answered := received
@@ -375,13 +341,13 @@ func newRequest(e *event, verb Verb, q url.Values) AuditedRequest {
 		out.UIDs = e.listedUIDs
 		return out
 	}
-	uids := []string{e.deletedUID, e.returnedUID, e.refUID}
-	if e.body != nil {
-		uids = append(uids, e.body.uid)
+	uids := []types.UID{types.UID(e.deletedUID), types.UID(e.returnedUID), types.UID(e.refUID)}
+	if e.body != nil && e.body.Preconditions != nil && e.body.Preconditions.UID != nil {
+		uids = append(uids, *e.body.Preconditions.UID)
 	}
 	for _, uid := range uids {
-		if uid != "" && !slices.Contains(out.UIDs, types.UID(uid)) {
-			out.UIDs = append(out.UIDs, types.UID(uid))
+		if uid != "" && !slices.Contains(out.UIDs, uid) {
+			out.UIDs = append(out.UIDs, uid)
 		}
 	}
 	return out
@@ -390,10 +356,15 @@ func newRequest(e *event, verb Verb, q url.Values) AuditedRequest {
 // deleteOptions returns the options from the body of a request, or from the URI if there is no
 // body. If the log omits bodies, only the options in the URI are known.
 func (e *event) deleteOptions(q url.Values) *DeleteOptions {
-	if e.body != nil {
-		o := e.body.DeleteOptions
-		o.Policy = propagationPolicy(o.Policy, e.body.orphanDependents)
-		return &o
+	if b := e.body; b != nil {
+		o := &DeleteOptions{Grace: b.GracePeriodSeconds}
+		if b.PropagationPolicy != nil {
+			o.Policy = *b.PropagationPolicy
+		}
+		if b.OrphanDependents != nil { //nolint:staticcheck // old clients send it
+			o.Policy = propagationPolicy(o.Policy, strconv.FormatBool(*b.OrphanDependents)) //nolint:staticcheck // as above
+		}
+		return o
 	}
 	o := &DeleteOptions{Policy: propagationPolicy(metav1.DeletionPropagation(q.Get("propagationPolicy")), q.Get("orphanDependents"))}
 	if grace, err := strconv.ParseInt(q.Get("gracePeriodSeconds"), 10, 64); err == nil {

@@ -44,22 +44,13 @@ func (r *auditReader) readArray(what string, take func() error) error {
 
 // readStart reads the start of an object or array. It returns false for null.
 func (r *auditReader) readStart(what string, want jsontext.Kind) (bool, error) {
-	_, ok, err := r.readToken(what, want, want)
+	_, ok, err := r.readToken(what, want)
 	return ok, err
 }
 
 // readString reads a string.
 func (r *auditReader) readString(what string, into *string) error {
-	token, ok, err := r.readToken(what, jsontext.KindString, jsontext.KindString)
-	if ok {
-		*into = token.String()
-	}
-	return err
-}
-
-// readBool reads a boolean as "true" or "false".
-func (r *auditReader) readBool(what string, into *string) error {
-	token, ok, err := r.readToken(what, jsontext.KindTrue, jsontext.KindFalse)
+	token, ok, err := r.readToken(what, jsontext.KindString)
 	if ok {
 		*into = token.String()
 	}
@@ -68,7 +59,7 @@ func (r *auditReader) readBool(what string, into *string) error {
 
 // readInt reads an integer.
 func (r *auditReader) readInt(what string, into *int64) error {
-	token, ok, err := r.readToken(what, jsontext.KindNumber, jsontext.KindNumber)
+	token, ok, err := r.readToken(what, jsontext.KindNumber)
 	if !ok {
 		return err
 	}
@@ -78,10 +69,10 @@ func (r *auditReader) readInt(what string, into *int64) error {
 	return nil
 }
 
-// readToken reads a token of one of two kinds. It returns false for null.
-func (r *auditReader) readToken(what string, want, or jsontext.Kind) (jsontext.Token, bool, error) {
+// readToken reads a token of a kind. It returns false for null.
+func (r *auditReader) readToken(what string, want jsontext.Kind) (jsontext.Token, bool, error) {
 	switch kind := r.dec.PeekKind(); kind {
-	case want, or, jsontext.KindNull, jsontext.KindInvalid:
+	case want, jsontext.KindNull, jsontext.KindInvalid:
 		token, err := r.dec.ReadToken()
 		return token, err == nil && kind != jsontext.KindNull, err
 	default:
