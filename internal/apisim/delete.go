@@ -87,7 +87,7 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 		return err
 	}
 	s.warnOfJobs(v, object.Ref{APIVersion: v.requested, Kind: v.resource.Kind, Namespace: namespace}, o)
-	for _, old := range s.in(v.shelf, v.placeOf(namespace)) {
+	for _, old := range s.in(v.shelf, v.placeOf(namespace), all) {
 		if selector != nil && !selector.Matches(old.Labels) {
 			continue
 		}
@@ -231,7 +231,7 @@ func (s *Server) DeleteStored(ctx context.Context, gr schema.GroupResource, name
 	s.admission = nil
 	defer func() { s.admission = admission }()
 	v := s.viewOf(r.APIVersion(), r.Kind)
-	for _, old := range s.in(v.shelf, v.placeOf(namespace)) {
+	for _, old := range s.in(v.shelf, v.placeOf(namespace), all) {
 		if err := s.delete(v, old, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}

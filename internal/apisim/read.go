@@ -57,7 +57,7 @@ func (s *Server) Lingering() []object.Ref {
 		return nil
 	}
 	var refs []object.Ref
-	for _, o := range s.in(i, "") {
+	for _, o := range s.in(i, "", all) {
 		if grace := o.GracePeriod(); o.BeingDeleted() && grace != nil && *grace > 0 {
 			refs = append(refs, o.Ref)
 		}
@@ -97,13 +97,5 @@ func (s *Server) Select(gr schema.GroupResource, namespace string, match func(*o
 	if !ok {
 		return nil
 	}
-	sh := s.shelves[i]
-	if namespace != "" {
-		return sh.namespaces[namespace].matching(match, nil)
-	}
-	var list []*object.Object
-	for _, ns := range sh.order {
-		list = sh.namespaces[ns].matching(match, list)
-	}
-	return list
+	return s.in(i, namespace, match)
 }

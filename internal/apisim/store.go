@@ -137,15 +137,15 @@ func (st *store) all() []*object.Object {
 	return list
 }
 
-// in lists the objects of one resource by namespace and name. An empty namespace means all.
-func (st *store) in(shelf int, namespace string) []*object.Object {
+// in lists the matching objects of one resource by namespace and name. An empty namespace means all.
+func (st *store) in(shelf int, namespace string, match func(*object.Object) bool) []*object.Object {
 	sh := st.shelves[shelf]
 	if namespace != "" {
-		return sh.namespaces[namespace].matching(all, nil)
+		return sh.namespaces[namespace].matching(match, nil)
 	}
 	var list []*object.Object
 	for _, ns := range sh.order {
-		list = sh.namespaces[ns].matching(all, list)
+		list = sh.namespaces[ns].matching(match, list)
 	}
 	return list
 }

@@ -68,7 +68,7 @@ func TestPropertyStore(t *testing.T) {
 			"": func(t *rapid.T) {
 				want := slices.Sorted(maps.Keys(model))
 				var got []string
-				for _, o := range st.in(shelf, "n") {
+				for _, o := range st.in(shelf, "n", all) {
 					got = append(got, o.Name)
 				}
 				if !slices.Equal(got, want) {

@@ -60,30 +60,10 @@ func (e *Expression) UnmarshalJSON(text []byte) error {
 
 // Validation is an expression, and the message of the API server if it is false.
 type Validation struct {
-	Expression
-	Message string
+	Expression Expression `json:"expression"`
+	Message    string     `json:"message,omitzero"`
 	// Words is the messageExpression, which is preferred to Message. nil for none.
-	Words *Expression
-}
-
-// validationLine is the JSON form of a Validation.
-type validationLine struct {
-	Expression Expression  `json:"expression"`
-	Message    string      `json:"message,omitzero"`
-	Words      *Expression `json:"words,omitzero"`
-}
-
-// MarshalJSON writes the expressions as text.
-func (v Validation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(validationLine{v.Expression, v.Message, v.Words})
-}
-
-// UnmarshalJSON parses the expressions again.
-func (v *Validation) UnmarshalJSON(text []byte) error {
-	var l validationLine
-	err := json.Unmarshal(text, &l)
-	*v = Validation{l.Expression, l.Message, l.Words}
-	return err
+	Words *Expression `json:"words,omitzero"`
 }
 
 // PolicyBinding applies a policy.

@@ -237,21 +237,21 @@ func (g boundPolicy) conditions(names map[string]cel.Value) (d *Denial, applies 
 // annotation, and a snapshot keeps only what the annotation means. Its validation is recognized by
 // its text.
 func (g boundPolicy) validate(v *Validation, names map[string]cel.Value, w Write) *Denial {
-	result := v.Evaluate(names)
-	if v.Text == object.ProtectExpression && w.Operation == Remove {
+	result := v.Expression.Evaluate(names)
+	if v.Expression.Text == object.ProtectExpression && w.Operation == Remove {
 		result = cel.NewBool(!w.Object.Protection().Has(object.Protect))
 	}
 	switch {
 	case result.Kind == cel.Bool && result.True:
 		return nil
 	case result.Kind == cel.Unknown:
-		return g.undecided(ExpressionOpen, v.Text)
+		return g.undecided(ExpressionOpen, v.Expression.Text)
 	case result.Kind == cel.Bool:
 		return g.deny(v.message(names))
 	case g.policy.Ignored:
 		return nil
 	}
-	return g.deny("expression '" + v.Text + "' resulted in error")
+	return g.deny("expression '" + v.Expression.Text + "' resulted in error")
 }
 
 // message returns the message of the API server for a false validation, as far as it is known.
@@ -264,7 +264,7 @@ func (v *Validation) message(names map[string]cel.Value) string {
 	if v.Message != "" {
 		return v.Message
 	}
-	return "failed expression: " + v.Text
+	return "failed expression: " + v.Expression.Text
 }
 
 // unknownValue is the unknown value of a field that is set.
