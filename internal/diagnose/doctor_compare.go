@@ -153,8 +153,8 @@ func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest 
 // both compares an object that the collector knows.
 func (c *comparer) both(o *object.Object, n DebugNode) {
 	if !c.sameOwners(o) && !c.young(o.Created) {
-		c.add(reason.GraphOwnersDiffer, o.Ref, "the garbage collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
-			" of it, and it has "+plural(len(distinct(ownersOf(o))), "owner"), "")
+		c.add(reason.GraphOwnersDiffer, o.Ref, "the garbage collector knows "+report.Plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
+			" of it, and it has "+report.Plural(len(distinct(ownersOf(o))), "owner"), "")
 	}
 	if c.young(o.DeletionTimestamp()) {
 		return
@@ -213,7 +213,7 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 		refs := unseen[kind]
 		if !seen[kind] {
 			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}
-			c.add(reason.GraphKindUnknown, about, "the garbage collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+refs[0].FullName())
+			c.add(reason.GraphKindUnknown, about, "the garbage collector knows none of "+report.Plural(len(refs), "object")+" with owners or dependents", "such as "+refs[0].FullName())
 			continue
 		}
 		for _, ref := range refs {
@@ -237,6 +237,6 @@ func (c *comparer) gone() {
 		if err != nil || !c.snap.Resources.Monitored(r) || !c.snap.Covers(r, n.Ref.Namespace) {
 			continue // whether it exists is not known
 		}
-		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, but the garbage collector treats it as existing", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
+		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, but the garbage collector treats it as existing", report.Plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // object examines what the collector has left undone about one object.
@@ -249,15 +250,5 @@ func durationText(seconds int64) string {
 			return strconv.FormatInt(seconds/u.seconds, 10) + " " + u.name + "s"
 		}
 	}
-	if seconds == 1 {
-		return "1 second"
-	}
-	return strconv.FormatInt(seconds, 10) + " seconds"
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return report.Plural(int(seconds), "second")
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -310,12 +309,4 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 // about its use.
 var servers = []schema.GroupKind{
 	object.Service.GroupKind, object.Pod.GroupKind, object.Deployment.GroupKind, object.StatefulSet.GroupKind, object.ReplicaSet.GroupKind,
-}
-
-// countText is a count with a noun.
-func countText(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

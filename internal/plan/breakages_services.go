@@ -232,7 +232,7 @@ func refusedWrites(h *health.Webhook) string {
 	const most = 3
 	text := strings.Join(kinds[:min(most, len(kinds))], ", ")
 	if more := len(kinds) - most; more > 0 {
-		text += " and " + countText(more, "more kind")
+		text += " and " + report.Plural(more, "more kind")
 	}
 	return "writes of " + text + some
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -163,7 +162,7 @@ func (all volumeIndex) storageOfClaim(claim object.Ref) (report.Storage, bool) {
 		found := report.Storage{Claim: &claim, Volume: &volume, ReclaimPolicy: v.ReclaimPolicy}
 		switch open := all.unknown[volume]; {
 		case open != nil:
-			found.Outcome, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
+			found.Outcome, found.Message = report.Unknown, object.WithoutCode(open.Message)
 		case v.ReclaimPolicy == controllers.ReclaimDelete && all.deleted[volume] && !keepsUntilStorageGone(o):
 			found.Outcome, found.Message = report.Unknown, noDeleterKnown
 		case v.ReclaimPolicy == controllers.ReclaimDelete:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // forScreen returns the style for an answer that fits on a screen.
@@ -104,5 +105,5 @@ func (t *table) height(s Style) int {
 
 // moreText returns the line for omitted blocks.
 func moreText(left int, noun string) string {
-	return "and " + plural(left, "more "+noun) + ": -o wide"
+	return "and " + report.Plural(left, "more "+noun) + ": -o wide"
 }

@@ -31,9 +31,9 @@ func GraphCaption(g *report.Graph) string {
 				uses++
 			}
 		}
-		text := "Owners and dependents: " + plural(len(g.Nodes), "object") + ", " + plural(len(g.Edges)-uses, "owner reference")
+		text := "Owners and dependents: " + report.Plural(len(g.Nodes), "object") + ", " + report.Plural(len(g.Edges)-uses, "owner reference")
 		if uses > 0 {
-			text += ", " + plural(uses, "use")
+			text += ", " + report.Plural(uses, "use")
 		}
 		return text
 	}
@@ -41,7 +41,7 @@ func GraphCaption(g *report.Graph) string {
 	if ns, several := namespaces(g.Roots, func(r *object.Ref) object.Ref { return *r }); !several && ns != "" {
 		text += " -n " + ns
 	}
-	return text + ": " + plural(len(g.Nodes), "object")
+	return text + ": " + report.Plural(len(g.Nodes), "object")
 }
 
 // EffectReason returns the reason of an effect, as the table of a plan has it.

@@ -126,15 +126,15 @@ func checkupNotes(s Style, c *report.Checkup) []string {
 		notes = append(notes, text)
 	}
 	if remarks := c.Summary.Infos; remarks > 0 && !s.Wide {
-		notes = append(notes, plural(remarks, "remark")+": -o wide")
+		notes = append(notes, report.Plural(remarks, "remark")+": -o wide")
 	}
 	if g := c.Graph; g != nil {
-		text := "Graph: " + plural(g.Nodes, "node") + " and " + plural(g.Edges, "edge") + " from " + s.text(g.From) +
-			", " + plural(g.Compared, "object") + " compared, "
+		text := "Graph: " + report.Plural(g.Nodes, "node") + " and " + report.Plural(g.Edges, "edge") + " from " + s.text(g.From) +
+			", " + report.Plural(g.Compared, "object") + " compared, "
 		if g.Different == 0 {
 			text += "no difference."
 		} else {
-			text += plural(g.Different, "difference") + "."
+			text += report.Plural(g.Different, "difference") + "."
 		}
 		notes = append(notes, text)
 	}
@@ -230,9 +230,9 @@ func passedText(s Style, c *report.Checkup) string {
 		noun = "other check"
 	}
 	if s.Wide {
-		return plural(len(names), noun) + " passed" + seen + ": " + strings.Join(names, ", ") + "."
+		return report.Plural(len(names), noun) + " passed" + seen + ": " + strings.Join(names, ", ") + "."
 	}
-	return plural(len(names), noun) + " passed" + seen + ": -o wide"
+	return report.Plural(len(names), noun) + " passed" + seen + ": -o wide"
 }
 
 // checkupVerdict returns the verdict in one sentence.

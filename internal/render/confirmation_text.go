@@ -77,13 +77,13 @@ func confirmedAction(s Style, c *report.Confirmation) string {
 	case c.Backup != "":
 		return "remove it"
 	case c.Restores > 0:
-		return "restore " + plural(c.Restores, "object")
+		return "restore " + report.Plural(c.Restores, "object")
 	case c.Deletes == 0 && c.Removes > 0:
-		return "remove " + plural(c.Removes, "finalizer")
+		return "remove " + report.Plural(c.Removes, "finalizer")
 	case c.Deletes == 0:
-		return "change " + plural(c.Edits(), "object")
+		return "change " + report.Plural(c.Edits(), "object")
 	case c.Removes > 0:
-		return "remove " + plural(c.Removes, "finalizer") + " and " + deletionText(s, c)
+		return "remove " + report.Plural(c.Removes, "finalizer") + " and " + deletionText(s, c)
 	default:
 		return deletionText(s, c)
 	}
@@ -97,7 +97,7 @@ func deletionText(s Style, c *report.Confirmation) string {
 	if c.UpTo {
 		text += "up to "
 	}
-	text += plural(c.Deletes, "object")
+	text += report.Plural(c.Deletes, "object")
 	var kinds []string
 	for _, kind := range c.DataKinds() {
 		noun := nounOf(s, kind.Count, kind.APIVersion, kind.Kind)
@@ -152,7 +152,7 @@ func ObstaclesText(obstacles []report.Obstacle) string {
 
 func obstacleText(o *report.Obstacle) string {
 	if o.Limit < o.Planned {
-		return "the plan deletes " + plural(o.Planned, "object") + ", at most " + strconv.Itoa(o.Limit) + " are allowed"
+		return "the plan deletes " + report.Plural(o.Planned, "object") + ", at most " + strconv.Itoa(o.Limit) + " are allowed"
 	}
 	const most = 3
 	var names []string
@@ -208,7 +208,7 @@ func AnswersText(answers []report.Answer) string {
 	}
 	head := "The API server tried no requests."
 	if tried := accepted + len(refused); tried > 0 {
-		head = "The API server tried " + plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
+		head = "The API server tried " + report.Plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
 	}
 	var text strings.Builder
 	text.WriteString(head)

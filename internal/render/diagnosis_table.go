@@ -99,23 +99,23 @@ func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 			if c.severity == reason.Info {
 				noun = "remark"
 			}
-			parts = append(parts, s.paint(severityColours[c.severity], plural(c.n, noun)))
+			parts = append(parts, s.paint(severityColours[c.severity], report.Plural(c.n, noun)))
 		}
 	}
-	looked := plural(n.References, "owner reference")
+	looked := report.Plural(n.References, "owner reference")
 	if n.FieldReferences > 0 {
-		looked += " and " + plural(n.FieldReferences, "other reference")
+		looked += " and " + report.Plural(n.FieldReferences, "other reference")
 	}
-	looked += " of " + plural(n.Objects, "object")
+	looked += " of " + report.Plural(n.Objects, "object")
 	if len(parts) == 0 && len(d.Findings) == 0 {
 		return "Nothing found in " + looked
 	}
 	if len(parts) == 0 {
-		parts = []string{plural(len(d.Findings), "finding")}
+		parts = []string{report.Plural(len(d.Findings), "finding")}
 	}
 	text := enumerate(parts, len(parts)) + " in " + looked
 	if causes > 0 && causes < len(d.Findings) {
-		text += ": " + plural(causes, "cause")
+		text += ": " + report.Plural(causes, "cause")
 	}
 	return text
 }

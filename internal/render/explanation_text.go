@@ -95,7 +95,7 @@ func explainContent(w *writer, content []report.ContentCount) {
 		kinds[c.Role] = append(kinds[c.Role], countOf(s, c.Count, c.APIVersion, c.Kind))
 	}
 	if hidden > 0 {
-		kinds[report.GeneratedRole] = []string{plural(hidden, "generated object")}
+		kinds[report.GeneratedRole] = []string{report.Plural(hidden, "generated object")}
 	}
 	for _, role := range []struct {
 		role  report.Role
@@ -276,7 +276,7 @@ func explainDeletes(w *writer, e *report.Explanation) {
 	}
 	lead, tail := pluralForm(len(names), "Deleted when this is deleted: ", "Deleted when one of these is deleted: "), ""
 	if e.TakersUntried > 0 {
-		tail = "; " + plural(e.TakersUntried, "more distant object") + " not tried"
+		tail = "; " + report.Plural(e.TakersUntried, "more distant object") + " not tried"
 	}
 	w.lines(shortenList(names, "", maxRefs, maxFactLines+1, func(text string) []string {
 		return linesOf(s, func(x *writer) { x.prose(lead+text+tail, 2) })

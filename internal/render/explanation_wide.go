@@ -122,7 +122,7 @@ func explainDependents(w *writer, dependents []report.DependentFinding) {
 		return
 	}
 	s := w.style
-	w.section(sentenceCase(plural(len(dependents), "dependent")))
+	w.section(sentenceCase(report.Plural(len(dependents), "dependent")))
 	t := &table{headers: []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}, indent: 2}
 	for _, d := range dependents {
 		blocks := "no"
@@ -180,7 +180,7 @@ func explainTakers(w *writer, e *report.Explanation) {
 	}
 	w.table(t)
 	if e.TakersUntried > 0 {
-		w.prose("  "+plural(e.TakersUntried, "more distant object")+" not tried", 2)
+		w.prose("  "+report.Plural(e.TakersUntried, "more distant object")+" not tried", 2)
 	}
 }
 

@@ -393,7 +393,7 @@ func (t *tree) countText(list []int, more string) string {
 		text += "others: " + s.countKinds(kinds, maxIsolatedKinds)
 	}
 	if below > 0 {
-		text += ", " + plural(below, "object") + " below"
+		text += ", " + report.Plural(below, "object") + " below"
 	}
 	if words := counts.words(t.unseenText); len(words) > 0 {
 		text += " (" + strings.Join(words, ", ") + ")"

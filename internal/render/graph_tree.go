@@ -285,9 +285,9 @@ func (t *tree) headline() string {
 		}
 		counts[t.problems[i]]++
 	}
-	text := plural(len(t.nodes), "object")
+	text := report.Plural(len(t.nodes), "object")
 	if len(places) > 1 {
-		text += " in " + plural(len(places), "namespace")
+		text += " in " + report.Plural(len(places), "namespace")
 	}
 	text += ", of which " + strconv.Itoa(shown) + " are shown"
 	if words := counts.words(t.unseenText); len(words) > 0 {
@@ -308,7 +308,7 @@ func (t *tree) notes(g *report.Graph) []string {
 	notes = append(notes, completeness(t.w.style, g.Source, seen, g.Gaps)...)
 	rest := ""
 	if len(t.isolated) > 0 {
-		rest = plural(len(t.isolated), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.isolated), maxIsolatedKinds) + ". "
+		rest = report.Plural(len(t.isolated), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.isolated), maxIsolatedKinds) + ". "
 	}
 	rest += hiddenText(t.generated)
 	if rest != "" || !t.whole {

@@ -69,7 +69,7 @@ func existsAgainText(s Style, l *lossIndex) string {
 	case n == 1:
 		return s.name(again[0]) + " exists again; its content is not compared."
 	case n < len(all):
-		return strconv.Itoa(n) + " of " + plural(len(all), "object") + pluralForm(n, " exists", " exist") + " again; " + pluralForm(n, "its", "their") + " content is not compared."
+		return strconv.Itoa(n) + " of " + report.Plural(len(all), "object") + pluralForm(n, " exists", " exist") + " again; " + pluralForm(n, "its", "their") + " content is not compared."
 	default:
 		return "All " + strconv.Itoa(n) + " objects exist again; their content is not compared."
 	}
@@ -189,10 +189,10 @@ func limitTexts(s Style, l *lossIndex) []string {
 	some := func(names []string) string { return enumerate(names[:s.atMost(maxNames, len(names))], len(names)) }
 	var texts []string
 	if n := len(later); n > 0 {
-		texts = append(texts, "the history of "+plural(n, "kind")+" begins later: "+some(later)+".")
+		texts = append(texts, "the history of "+report.Plural(n, "kind")+" begins later: "+some(later)+".")
 	}
 	if n := len(between); n > 0 {
-		texts = append(texts, "objects created and deleted within a minute or two are unknown for "+plural(n, "kind")+": "+some(between)+".")
+		texts = append(texts, "objects created and deleted within a minute or two are unknown for "+report.Plural(n, "kind")+": "+some(between)+".")
 	}
 	return texts
 }

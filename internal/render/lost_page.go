@@ -95,7 +95,7 @@ func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
 }
 
 // Objects returns a count of objects.
-func (p *LostPage) Objects(n int) string { return plural(n, "object") }
+func (p *LostPage) Objects(n int) string { return report.Plural(n, "object") }
 
 // Name returns the short name of an object.
 func (p *LostPage) Name(r object.Ref) string { return p.style.name(r) }

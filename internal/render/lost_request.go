@@ -89,20 +89,20 @@ func requestHeadline(s Style, l *lossIndex, r *report.LostRequest) string {
 		least = "at least "
 	}
 	if t.deleted > 0 {
-		text += went + least + plural(t.deleted, "object") + of + them
+		text += went + least + report.Plural(t.deleted, "object") + of + them
 	}
 	if t.terminating > 0 {
-		text += "; " + plural(t.terminating, "more object") + pluralForm(t.terminating, " is", " are") + " Terminating"
+		text += "; " + report.Plural(t.terminating, "more object") + pluralForm(t.terminating, " is", " are") + " Terminating"
 	}
 	if t.orphaned > 0 {
-		text += "; " + plural(t.orphaned, "object") + pluralForm(t.orphaned, " stays without its owner", " stay without their owner")
+		text += "; " + report.Plural(t.orphaned, "object") + pluralForm(t.orphaned, " stays without its owner", " stay without their owner")
 	}
 	tookInstances := slices.ContainsFunc(l.byRequest[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
 	if n == 1 && !tookInstances && l.hidesInstances(r.Objects[0].Name, reason.CRDGone) {
 		text += "; its instances were deleted, too, but the API server does not show them while the CRD is gone"
 	}
 	if more > 0 {
-		text += "; it affected " + least + plural(r.Took, "object") + " in all"
+		text += "; it affected " + least + report.Plural(r.Took, "object") + " in all"
 	}
 	return text + "."
 }
@@ -364,7 +364,7 @@ func auditNotes(s Style, l *lossIndex) []string {
 		}
 	}
 	if n > 0 {
-		text := s.paint(bold, "The audit log contradicts") + " what history alone says about " + plural(n, "object") + "."
+		text := s.paint(bold, "The audit log contradicts") + " what history alone says about " + report.Plural(n, "object") + "."
 		if !s.Wide {
 			text += " Details: -o wide."
 		}
@@ -401,5 +401,5 @@ func auditCoverage(s Style, l *lossIndex) string {
 	if missing == 0 {
 		return ""
 	}
-	return "The audit log " + when + " is missing " + strconv.Itoa(missing) + " of " + plural(len(requests), "delete") + "."
+	return "The audit log " + when + " is missing " + strconv.Itoa(missing) + " of " + report.Plural(len(requests), "delete") + "."
 }

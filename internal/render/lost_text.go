@@ -154,7 +154,7 @@ func withoutRequestHeadline(s Style, l *lossIndex) string {
 	if len(others) == 1 {
 		return s.nameInNamespace(others[0].Object) + " was lost at " + momentText(s, l, others[0].Began)
 	}
-	return plural(len(others), "object") + " were lost since " + momentText(s, l, l.From)
+	return report.Plural(len(others), "object") + " were lost since " + momentText(s, l, l.From)
 }
 
 // requests writes the requests within room lines: with counts by kind, without them, or only the
@@ -190,7 +190,7 @@ func moreRequests(list []*report.LostRequest) string {
 	for _, r := range list {
 		took += r.Took
 	}
-	return plural(len(list), "more delete") + ", of " + plural(took, "object")
+	return report.Plural(len(list), "more delete") + ", of " + report.Plural(took, "object")
 }
 
 // requestsByImpact returns the relevant requests, those with the most data and losses first.

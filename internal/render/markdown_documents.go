@@ -36,10 +36,10 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 		m.paragraph("**Outside of the cluster:**")
 		m.table(outsideTable(s, p.Outside))
 	}
-	m.effects(plural(len(caused), "object")+", and why", p, caused)
-	m.effects(plural(len(before), "object")+" regardless of this request: garbage, or already being deleted", p, before)
+	m.effects(report.Plural(len(caused), "object")+", and why", p, caused)
+	m.effects(report.Plural(len(before), "object")+" regardless of this request: garbage, or already being deleted", p, before)
 	if len(p.Stuck) > 0 {
-		m.details(plural(len(p.Stuck), "attempt")+" that the garbage collector repeats without effect", func() { m.table(stuckTable(s, p.Stuck)) })
+		m.details(report.Plural(len(p.Stuck), "attempt")+" that the garbage collector repeats without effect", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
 	m.list(planNotes(s, p))
 	m.remedies(p.Remedies)
@@ -87,7 +87,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		}
 	}
 	for _, f := range p.Finalizers {
-		points = append(points, "**Finalizer** "+s.objectName(f.Name)+" ("+s.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+finalizerPurpose(s, f)+".")
+		points = append(points, "**Finalizer** "+s.objectName(f.Name)+" ("+s.text(lower(f.Class))+", on "+report.Plural(f.Objects, "object")+"): "+finalizerPurpose(s, f)+".")
 	}
 	return points
 }
@@ -119,7 +119,7 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	m.paragraph("**Data**" + dataTitle(caused))
 	m.table(t)
 	if left := len(rows) - len(t.rows); left > 0 {
-		m.paragraph("and " + plural(left, "more line") + " of data")
+		m.paragraph("and " + report.Plural(left, "more line") + " of data")
 	}
 }
 
@@ -250,15 +250,15 @@ func RiskMarkdown(out io.Writer, style Style, r *report.Risk) error {
 	m := newMarkdown(out, style)
 	s := m.style
 	if len(r.Items) == 0 {
-		m.heading("None of " + plural(r.Objects, "object") + " is known to take another with it when deleted")
+		m.heading("None of " + report.Plural(r.Objects, "object") + " is known to take another with it when deleted")
 	} else {
 		m.heading("What a " + s.text(lower(r.Policy)) + " delete of one object takes, itself included")
 		m.table(riskTable(s, r.Items))
-		m.paragraph("The first " + strconv.Itoa(len(r.Items)) + " of " + plural(r.Objects, "object") + ".")
+		m.paragraph("The first " + strconv.Itoa(len(r.Items)) + " of " + report.Plural(r.Objects, "object") + ".")
 	}
 	var points []string
 	if r.Untried > 0 {
-		points = append(points, "**Not tried:** "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
+		points = append(points, "**Not tried:** "+report.Plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
 	m.list(append(points, missingInput{source: r.Source, complete: seen, gaps: r.Gaps, ifIncomplete: "Each may take more:"}.notes(s)...))

@@ -68,14 +68,6 @@ func (g *groups[K, V]) add(key K, value V) {
 	g.of[key] = append(g.of[key], value)
 }
 
-// plural returns "1 kind", "3 kinds".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
 // unique sorts a list and removes duplicates.
 func unique[T cmp.Ordered](list []T) []T {
 	slices.Sort(list)
@@ -171,7 +163,7 @@ func (s Style) countKinds(counts []report.KindCount, most int) string {
 		parts = append(parts, countOf(s, k.Count, k.APIVersion, k.Kind))
 	}
 	if left := len(sorted) - len(shown); left > 0 {
-		parts = append(parts, plural(left, "other kind"))
+		parts = append(parts, report.Plural(left, "other kind"))
 	}
 	return strings.Join(parts, ", ")
 }

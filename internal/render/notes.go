@@ -109,7 +109,7 @@ func unlistedNotes(s Style, list []report.Unlisted) []string {
 	}
 	for i, k := range alike.keys {
 		if i == most && !s.isComplete() {
-			notes = append(notes, "More may be deleted for "+plural(len(alike.keys)-most, "other reason")+": -o wide.")
+			notes = append(notes, "More may be deleted for "+report.Plural(len(alike.keys)-most, "other reason")+": -o wide.")
 			break
 		}
 		notes = append(notes, s.paint(yellow, "More may be deleted:")+" "+unlistedText(s, alike.of[k])+".")
@@ -198,13 +198,13 @@ func explorationNotes(s Style, p *report.Plan) []string {
 	switch e := p.Exploration; {
 	case e == nil:
 	case e.State == report.TooLarge:
-		note := "Not explored: " + plural(e.Objects, "object") + " are within reach, so effects that depend on timing are not marked."
+		note := "Not explored: " + report.Plural(e.Objects, "object") + " are within reach, so effects that depend on timing are not marked."
 		if p.Seed.Verb == "delete" {
 			note += " --explore=10 tries 10 other orders."
 		}
 		notes = append(notes, note)
 	case e.Requested && !timing && e.Schedules > 0:
-		notes = append(notes, plural(e.Schedules, "other order")+" of events tried: all end the same.")
+		notes = append(notes, report.Plural(e.Schedules, "other order")+" of events tried: all end the same.")
 	}
 	return notes
 }

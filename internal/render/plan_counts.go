@@ -92,7 +92,7 @@ func hiddenText(generated int) string {
 	if generated == 0 {
 		return ""
 	}
-	return "Hidden: " + plural(generated, "generated object") + ". "
+	return "Hidden: " + report.Plural(generated, "generated object") + ". "
 }
 
 // otherCounts counts deleted objects without data, generated ones separately.

@@ -140,10 +140,10 @@ func (w *writer) finalizers(p *report.Plan) {
 		shown = shown[:min(all, maxFinalizers)]
 	}
 	for _, f := range shown {
-		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+finalizerPurpose(w.style, f)+".", 2)
+		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+report.Plural(f.Objects, "object")+"): "+finalizerPurpose(w.style, f)+".", 2)
 	}
 	if left := all - len(shown); left > 0 {
-		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
+		w.prose("and "+report.Plural(left, "more finalizer")+": -o wide", 2)
 	}
 	if w.style.Wide { // otherwise only the error message contains them
 		w.titled(w.style.paint(bold, "Refused")+"; nothing would be written:", refusalTable(w.style, p.Refusals))

@@ -54,12 +54,12 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	var parts []string
 	switch n := counts[report.Deleted]; {
 	case n > 0:
-		parts = append(parts, s.paint(outcomeColours[report.Deleted], plural(n, "object")+verb))
+		parts = append(parts, s.paint(outcomeColours[report.Deleted], report.Plural(n, "object")+verb))
 	case counts[report.Blocked] == 0:
 		parts = append(parts, "nothing would be deleted")
 	}
 	if ending > 0 {
-		parts = append(parts, plural(ending, "object")+pluralForm(ending, " is", " are")+" already terminating")
+		parts = append(parts, report.Plural(ending, "object")+pluralForm(ending, " is", " are")+" already terminating")
 	}
 	if n := counts[report.Blocked]; n > 0 {
 		parts = append(parts, s.paint(outcomeColours[report.Blocked], blockedText(s, p, caused, n, len(parts) > 0)))
@@ -97,9 +97,9 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 	held := !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Outcome == report.Blocked && e.Consequence != nil })
 	switch {
 	case p.Seed.Verb == "collect" && after && held:
-		return plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
+		return report.Plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
 	case p.Seed.Verb == "collect" && !after:
-		return "nothing would be deleted; " + plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
+		return "nothing would be deleted; " + report.Plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
 	}
 	then := ""
 	if after {
@@ -125,9 +125,9 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 	case undecided.targets > 0:
 		return strconv.Itoa(undecided.targets) + " of " + strconv.Itoa(all) + " may" + then + " hang: " + undecidedText(s, open)
 	case n > undecided.objects:
-		return plural(n, "object") + " would" + then + " HANG"
+		return report.Plural(n, "object") + " would" + then + " HANG"
 	}
-	return plural(n, "object") + " may" + then + " hang: " + undecidedText(s, open)
+	return report.Plural(n, "object") + " may" + then + " hang: " + undecidedText(s, open)
 }
 
 // undecidedCounts counts the objects that may or may not hang, and the targets among them.

@@ -275,10 +275,10 @@ func (s Style) layOutItem(text string) []string {
 // repeats without effect.
 func (w *writer) unrelated(p *report.Plan, before []report.Effect) {
 	if n := len(before); n > 0 {
-		w.prose(plural(n, "other object")+pluralForm(n, " is", " are")+" garbage or already being deleted, regardless of this request: -o wide.", 2)
+		w.prose(report.Plural(n, "other object")+pluralForm(n, " is", " are")+" garbage or already being deleted, regardless of this request: -o wide.", 2)
 	}
 	if n := len(p.Stuck); n > 0 {
-		w.prose("The garbage collector repeats "+plural(n, "request")+" without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
+		w.prose("The garbage collector repeats "+report.Plural(n, "request")+" without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
 	}
 }
 
@@ -328,7 +328,7 @@ func laterTexts(s Style, caused []report.Effect) []string {
 		items = append(items, strconv.Itoa(f.afterExpected)+" of these only once "+controllersText(s, f.expected))
 	}
 	if len(f.unexpected) > 0 && f.afterUnexpected > 0 {
-		items = append(items, plural(f.afterUnexpected, "more object")+" if finalizer "+finalizerNames(s, f.unexpected)+" is removed ("+stateText(f.unexpected)+")")
+		items = append(items, report.Plural(f.afterUnexpected, "more object")+" if finalizer "+finalizerNames(s, f.unexpected)+" is removed ("+stateText(f.unexpected)+")")
 	}
 	return items
 }

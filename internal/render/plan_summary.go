@@ -56,7 +56,7 @@ func (t outcomeCounts) byKind() outcomeCounts {
 	}
 	for at, counts := range t {
 		if n := spaces[at.kind]; n > 1 {
-			at.namespace = plural(n, "namespace")
+			at.namespace = report.Plural(n, "namespace")
 		}
 		for o, n := range counts {
 			sums.add(at, o, n)

@@ -187,10 +187,10 @@ func recreatedText(s Style, e report.Effect) string {
 func blockedByText(s Style, by report.BlockedBy) string {
 	var parts []string
 	if n := len(by.Finalizers); n > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(n, "finalizer"), "1 ")+" "+s.commaSeparated(by.Finalizers))
+		parts = append(parts, strings.TrimPrefix(report.Plural(n, "finalizer"), "1 ")+" "+s.commaSeparated(by.Finalizers))
 	}
 	if n := len(by.Dependents); n > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(n, "dependent"), "1 ")+" "+s.firstRefs(by.Dependents, 3))
+		parts = append(parts, strings.TrimPrefix(report.Plural(n, "dependent"), "1 ")+" "+s.firstRefs(by.Dependents, 3))
 	}
 	if by.Node != "" {
 		parts = append(parts, "the kubelet of node "+s.text(by.Node))

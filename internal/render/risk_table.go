@@ -39,7 +39,7 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 	}
 	var notes []string
 	if r.Untried > 0 {
-		notes = append(notes, s.paint(bold, "Not tried:")+" "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
+		notes = append(notes, s.paint(bold, "Not tried:")+" "+report.Plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
 	if text := unknownOutcomes(s, r); !seen && text != "" && !slices.ContainsFunc(r.Gaps, func(g report.Gap) bool { return g.Matters }) {
@@ -54,9 +54,9 @@ func unknownOutcomes(s Style, r *report.Risk) string {
 	var text string
 	if i := slices.IndexFunc(r.Items, func(x report.RiskItem) bool { return x.Unknown > 0 }); i >= 0 {
 		x := &r.Items[i]
-		text = "unknown what becomes of " + plural(x.Unknown, "object") + " after a delete of " + s.namespacedName(x.Object) + "; its dry run says why."
+		text = "unknown what becomes of " + report.Plural(x.Unknown, "object") + " after a delete of " + s.namespacedName(x.Object) + "; its dry run says why."
 	}
-	switch others := plural(r.OthersUnknown, "other object"); {
+	switch others := report.Plural(r.OthersUnknown, "other object"); {
 	case r.OthersUnknown == 0:
 		return text
 	case text == "":
@@ -72,16 +72,16 @@ func riskHeadline(s Style, r *report.Risk) string {
 		if !r.Complete {
 			takes = "is known to take"
 		}
-		return "No delete of one object " + takes + " another, of " + plural(r.Objects, "object") + "."
+		return "No delete of one object " + takes + " another, of " + report.Plural(r.Objects, "object") + "."
 	}
 	worst := &r.Items[0]
-	return s.namespacedName(worst.Object) + " costs the most to delete: " + plural(worst.Takes.Objects-countEvents(worst), "object") +
-		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
+	return s.namespacedName(worst.Object) + " costs the most to delete: " + report.Plural(worst.Takes.Objects-countEvents(worst), "object") +
+		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + report.Plural(worst.Takes.Workloads, "workload") + ")."
 }
 
 // riskScope explains the numbers, and counts what a screen leaves out.
 func riskScope(s Style, r *report.Risk) string {
-	text := "Each row is a " + s.text(lower(r.Policy)) + " delete of that object alone, itself included, of " + plural(r.Objects, "object") + "."
+	text := "Each row is a " + s.text(lower(r.Policy)) + " delete of that object alone, itself included, of " + report.Plural(r.Objects, "object") + "."
 	if s.Wide {
 		return text
 	}
@@ -188,7 +188,7 @@ func (s Style) kindsText(item *report.RiskItem) string {
 		parts = append(parts, strconv.Itoa(k.Count)+" "+s.text(object.ShortKindName(k.APIVersion, k.Kind)))
 	}
 	if left := len(byCount) - len(shown); left > 0 {
-		parts = append(parts, plural(left, "other kind"))
+		parts = append(parts, report.Plural(left, "other kind"))
 	}
 	if item.Later > 0 {
 		parts = append(parts, strconv.Itoa(item.Later)+" of these only after finalizers are removed")

@@ -93,14 +93,14 @@ func (w *writer) drift(r *report.Run) {
 	s := w.style
 	w.line()
 	if len(r.Differences) == 0 {
-		text := plural(r.Summary.Compared, "object") + " checked afterwards: "
+		text := report.Plural(r.Summary.Compared, "object") + " checked afterwards: "
 		if len(r.Pending) > 0 || r.State == report.TimedOut {
 			text += "so far "
 		}
 		w.prose(text+"all as predicted, "+strconv.Itoa(r.Summary.Gone)+" of them gone.", 2)
 		return
 	}
-	w.prose("Not as predicted: "+strconv.Itoa(len(r.Differences))+" of "+plural(r.Summary.Compared, "object")+".", 2)
+	w.prose("Not as predicted: "+strconv.Itoa(len(r.Differences))+" of "+report.Plural(r.Summary.Compared, "object")+".", 2)
 	w.line()
 	t := &table{headers: []string{"DRIFT", "NAMESPACE", "OBJECT", "PREDICTED", "REALITY"}}
 	for _, d := range r.Differences {
@@ -116,7 +116,7 @@ func pendingReason(s Style, p report.Pending) string {
 	}
 	var parts []string
 	if len(p.Finalizers) > 0 {
-		parts = append(parts, strings.TrimPrefix(plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.commaSeparated(p.Finalizers))
+		parts = append(parts, strings.TrimPrefix(report.Plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.commaSeparated(p.Finalizers))
 	}
 	if len(p.Dependents) > 0 {
 		parts = append(parts, s.firstRefs(p.Dependents, 3))

@@ -292,7 +292,7 @@ func omittedCauses(causes []*stuckCause) string {
 	for _, c := range causes {
 		objects += c.total()
 	}
-	return "and " + plural(len(causes), "more cause") + ", of " + plural(objects, "object") + ": -o wide"
+	return "and " + report.Plural(len(causes), "more cause") + ", of " + report.Plural(objects, "object") + ": -o wide"
 }
 
 // endsByItself reports whether the cause ends without intervention.

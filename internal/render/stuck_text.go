@@ -224,7 +224,7 @@ func stuckSummary(s Style, d *report.Diagnosis) string {
 	if n == 0 {
 		return text
 	}
-	return text + " " + s.paint(yellow, "No drain of "+plural(n, "cordoned node")+" can complete.")
+	return text + " " + s.paint(yellow, "No drain of "+report.Plural(n, "cordoned node")+" can complete.")
 }
 
 func isDrain(f *report.Finding) bool { return f.Code == string(reason.DrainBlocked) }
@@ -250,17 +250,17 @@ func deletionSummary(s Style, d *report.Diagnosis) string {
 	case len(worst) == 0:
 		return "Nothing is being deleted."
 	case stuck+perhaps == 0:
-		return s.paint(blue, "Nothing is stuck:") + " " + plural(going, "object") + pluralForm(going, " is being deleted and will finish by itself.", " are being deleted and will finish by themselves.")
+		return s.paint(blue, "Nothing is stuck:") + " " + report.Plural(going, "object") + pluralForm(going, " is being deleted and will finish by itself.", " are being deleted and will finish by themselves.")
 	}
 	var parts []string
 	if stuck > 0 {
-		parts = append(parts, s.paint(red, plural(stuck, "object")+pluralForm(stuck, " is", " are")+" stuck in Terminating"))
+		parts = append(parts, s.paint(red, report.Plural(stuck, "object")+pluralForm(stuck, " is", " are")+" stuck in Terminating"))
 	}
 	switch {
 	case perhaps > 0 && stuck > 0:
 		parts = append(parts, s.paint(yellow, strconv.Itoa(perhaps)+" more may be stuck"))
 	case perhaps > 0:
-		parts = append(parts, s.paint(yellow, plural(perhaps, "object")+" may be stuck in Terminating"))
+		parts = append(parts, s.paint(yellow, report.Plural(perhaps, "object")+" may be stuck in Terminating"))
 	}
 	if going > 0 {
 		parts = append(parts, s.paint(blue, strconv.Itoa(going)+" more"+pluralForm(going, " will finish by itself", " will finish by themselves")))

@@ -278,7 +278,7 @@ func shortenList(items []string, noun string, most, lines int, lay func(string) 
 		text := strings.Join(items[:n], ", ")
 		switch left := len(items) - n; {
 		case left > 0 && noun != "":
-			text += " and " + plural(left, "more "+noun)
+			text += " and " + report.Plural(left, "more "+noun)
 		case left > 0:
 			text += " and " + strconv.Itoa(left) + " more"
 		}

@@ -34,7 +34,7 @@ func undoLostNotes(s Style, u *report.Undo) []string {
 			text += ": the API server forgets it in minutes, the backup stays"
 		}
 		if n := restoredSecrets(u); n > 0 {
-			text += ". It has the content of the " + plural(n, "Secret") + " to be restored"
+			text += ". It has the content of the " + report.Plural(n, "Secret") + " to be restored"
 		}
 		notes = append(notes, text+".")
 	}
@@ -78,7 +78,7 @@ func (w *writer) nextUndo(u *report.Undo) {
 	w.command("  ", l.Then)
 	text = ""
 	if n := l.Dependents; n > 0 {
-		text = plural(n, "object") + " that " + pluralForm(n, "belongs", "belong") + " to them " + pluralForm(n, "is", "are") +
+		text = report.Plural(n, "object") + " that " + pluralForm(n, "belongs", "belong") + " to them " + pluralForm(n, "is", "are") +
 			" still there: the garbage collector may delete " + pluralForm(n, "it", "them") + " before that. "
 	}
 	if l.Saved != "" {
@@ -109,7 +109,7 @@ func (w *writer) olderLosses(u *report.Undo) {
 	text := s.nameInNamespace(o.Last) + " was deleted at " + momentText(s, l, o.At) + ", before that."
 	it := "it"
 	if o.Objects > 1 {
-		text = plural(o.Objects, "object") + " were deleted before that, the last one at " + momentText(s, l, o.At) + "."
+		text = report.Plural(o.Objects, "object") + " were deleted before that, the last one at " + momentText(s, l, o.At) + "."
 		it = "them"
 	}
 	if o.Then == nil {

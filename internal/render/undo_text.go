@@ -169,13 +169,13 @@ func notRestoredTexts(s Style, u *report.Undo) []string {
 			were = "cannot be"
 		}
 		text := notRestoredWords[why]
-		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(u.Summary.NotRestored+stepObjects(u), "object")+" "+were+" restored, since "+pluralForm(n, text[0], text[1])+".")
+		lacks = append(lacks, strconv.Itoa(n)+" of "+report.Plural(u.Summary.NotRestored+stepObjects(u), "object")+" "+were+" restored, since "+pluralForm(n, text[0], text[1])+".")
 	}
 	if n := u.Summary.Differs; n > 0 {
-		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "exists", "exist")+" again and "+pluralForm(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
+		lacks = append(lacks, report.Plural(n, "object")+" "+pluralForm(n, "exists", "exist")+" again and "+pluralForm(n, "differs", "differ")+" from what was saved. To overwrite: --overwrite.")
 	}
 	if n := u.Summary.Changed; n > 0 {
-		lacks = append(lacks, plural(n, "object")+" "+pluralForm(n, "was", "were")+" made with other values than were saved: the server, such as a webhook, changed them.")
+		lacks = append(lacks, report.Plural(n, "object")+" "+pluralForm(n, "was", "were")+" made with other values than were saved: the server, such as a webhook, changed them.")
 	}
 	if len(u.CutOff) > 0 {
 		lacks = append(lacks, s.firstRefs(u.CutOff, 2)+pluralForm(len(u.CutOff), " was", " were")+" already being deleted when the history begins: what was gone by then is unknown, and not restored.")
@@ -195,7 +195,7 @@ var notRestoredWords = map[reason.Code][2]string{
 
 // plannedText counts what an undo would do.
 func plannedText(u *report.Undo) string {
-	text := plural(stepObjects(u), "object") + " would be restored"
+	text := report.Plural(stepObjects(u), "object") + " would be restored"
 	if n := u.Summary.Skipped - u.Summary.NotRestored; n > 0 {
 		text += ", " + strconv.Itoa(n) + " left unchanged"
 	}

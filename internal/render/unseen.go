@@ -52,7 +52,7 @@ func (u missingInput) notes(s Style) []string {
 	switch {
 	case len(others) == 0:
 	case u.complete && u.ifComplete != "":
-		notes = append(notes, u.ifComplete+plural(len(kindsOf(others)), "kind")+" that"+u.notSeenText(len(kindsOf(others)))+".")
+		notes = append(notes, u.ifComplete+report.Plural(len(kindsOf(others)), "kind")+" that"+u.notSeenText(len(kindsOf(others)))+".")
 	case s.isComplete():
 		notes = append(notes, "Irrelevant for this answer: "+enumerate(kindNames(s, kindsOf(others)), len(kindsOf(others)))+gapNamespaces(s, others)+u.notSeenText(2)+".")
 	}
@@ -202,5 +202,5 @@ func andMore(words []string, rest int) string {
 	if rest == 0 {
 		return enumerate(words, len(words))
 	}
-	return strings.Join(words, ", ") + " and " + plural(rest, "more kind")
+	return strings.Join(words, ", ") + " and " + report.Plural(rest, "more kind")
 }

@@ -9,11 +9,20 @@ package report
 
 import (
 	"reflect"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// Plural returns a number with its noun: "1 kind", "3 kinds".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
 
 // APIVersion is the apiVersion of every document.
 const APIVersion = "kubectl-gc.io/v1alpha1"

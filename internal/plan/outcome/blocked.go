@@ -455,7 +455,7 @@ func waitText(w controllers.Wait) string {
 		}
 		return "spec.finalizers has " + strings.Join(names, ", ")
 	case w.Reason == controllers.NotCovered && what != "":
-		return strings.TrimSpace(what + ": " + PlainWhy(w.Why))
+		return strings.TrimSpace(what + ": " + object.WithoutCode(w.Why))
 	case w.Why != "":
 		return strings.TrimSpace(what + " " + w.Why)
 	default:
