@@ -20,6 +20,8 @@ const maxSingleReads = 5
 type currentState struct {
 	// o is the object; nil if no object with its UID exists.
 	o *object.Object
+	// again reports that another object has its name.
+	again bool
 	// err is why the state is unknown.
 	err error
 }
@@ -170,10 +172,12 @@ func (l stateReader) list(ctx context.Context, of object.Ref) (map[string]*objec
 // stateFrom interprets the answer to a read. A 404 for an unserved path is an error, not an absence.
 func stateFrom(ref object.Ref, o *object.Object, err error) currentState {
 	switch {
-	case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:
+	case apierrors.IsNotFound(err):
 		return currentState{}
 	case err != nil:
 		return currentState{err: err}
+	case o.UID != ref.UID:
+		return currentState{again: true}
 	}
 	return currentState{o: o}
 }

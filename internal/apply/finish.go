@@ -206,7 +206,9 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]currentState
 		}
 		run.Summary.Compared++
 		if e.mayBeDeleted() && s.gone() {
-			run.Summary.Gone++
+			if run.Summary.Gone++; s.again && e.Recreator == "" {
+				run.Differences = append(run.Differences, report.Difference{Object: ref, Predicted: e.Outcome, Reason: report.CreatedAgain, Message: "it is gone, and another object has its name"})
+			}
 			continue
 		}
 		if s.o != nil && s.o.BeingDeleted() && e.startsDeletion() {

@@ -44,8 +44,11 @@ func TestCompare(t *testing.T) {
 		drift     report.DifferenceReason
 		pending   bool
 		gone      int
+		recreator string
 	}{
 		"deleted":                   {predicted: report.Deleted, gone: 1},
+		"deleted, created again":    {predicted: report.Deleted, now: currentState{again: true}, drift: report.CreatedAgain, gone: 1},
+		"deleted, as predicted":     {predicted: report.Deleted, now: currentState{again: true}, recreator: "x", gone: 1},
 		"deleted, on its way":       {predicted: report.Deleted, now: currentState{o: like(true, nil)}, pending: true},
 		"deleted, untouched":        {predicted: report.Deleted, now: currentState{o: like(false, nil)}, drift: report.Survived},
 		"deleted, not seen":         {predicted: report.Deleted, now: currentState{err: errors.New("reset")}},
@@ -66,7 +69,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
-			e := expectation{&report.Effect{Object: web, Outcome: x.predicted, Consequence: &report.Consequence{Certainty: report.Sure}}}
+			e := expectation{&report.Effect{Object: web, Outcome: x.predicted, Recreator: x.recreator, Consequence: &report.Consequence{Certainty: report.Sure}}}
 			for _, name := range x.after {
 				e.Once = append(e.Once, report.Release{Object: e.Object, Finalizer: name})
 			}

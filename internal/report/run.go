@@ -155,6 +155,8 @@ const (
 	OtherFinalizers DifferenceReason = "OtherFinalizers"
 	// OtherReferences: it has other owner references than predicted.
 	OtherReferences DifferenceReason = "OtherReferences"
+	// CreatedAgain: it was deleted, and another object has its name, which was not predicted.
+	CreatedAgain DifferenceReason = "CreatedAgain"
 )
 
 // Difference is an object that is not as predicted.

@@ -173,6 +173,20 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 	}
 }
 
+// TestReplacedWhileTheQuestionIsOpen deletes the target and creates another one of its name: the new
+// one stays, and the run says that it is there.
+func TestReplacedWhileTheQuestionIsOpen(t *testing.T) {
+	s := enter(t)
+	s.configMap("target", "", "")
+	var once sync.Once
+	person := pondering{s.said(), &once, func() {
+		s.kubectl(nil, "delete", "configmap/target", "-n", s.namespace)
+		s.configMap("target", "", "")
+	}}
+	s.typed(s.ctx, person, "delete", "configmap/target", "-n", s.namespace).want(t, 3, "it was already gone", "CreatedAgain")
+	s.uid("target")
+}
+
 // TestDigestCoversTheContent writes to the target after its plan was shown: the digest of
 // that plan is not the one of the object as it is now. A status is no such write.
 func TestDigestCoversTheContent(t *testing.T) {
