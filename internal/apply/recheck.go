@@ -119,7 +119,7 @@ func (r *run) indexConsequences() *consequenceIndex {
 		case seen != nil && (seen.IsServiceAddress() || seen.RegisteredForCRDs()): // the API server's own
 		case ref.Namespace == "":
 			a.anywhere = true
-		case !ours[ref]:
+		default:
 			a.dependentNamespaces[ref.Namespace] = true
 		}
 	}

@@ -105,20 +105,29 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 		change func(*stage)
 		says   string
 	}{
+		"dependent of a held object": {
+			[]string{"remove-finalizer", "configmap/held", "example.com/lock"}, func(s *stage) {
+				s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/lock]}}`)
+				s.kubectl(nil, "delete", "configmap/held", "-n", s.namespace, "--wait=false")
+			},
+			func(s *stage) {
+				s.create(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: held, uid: ` + s.uid("held") + `}]}}`)
+			}, "secret/late belongs to what goes now",
+		},
 		"content of a new kind": {
-			[]string{"namespace/NAMESPACE", "--unlock=namespace"}, func(*stage) {},
+			[]string{"delete", "namespace/NAMESPACE", "--unlock=namespace"}, func(*stage) {},
 			func(s *stage) {
 				s.create(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, annotations: {kubectl-gc.io/protect: "true"}}}`)
 			}, "/late is new, and would go, too",
 		},
 		"dependent of a new kind": {
-			[]string{"configmap/owner"}, func(*stage) {},
+			[]string{"delete", "configmap/owner"}, func(*stage) {},
 			func(s *stage) {
 				s.create(s.fill(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: OWNER}]}}`))
 			}, "/late belongs to what goes now",
 		},
 		"dependent of a ClusterRole": {
-			[]string{"clusterrole/NAMESPACE"}, func(s *stage) {
+			[]string{"delete", "clusterrole/NAMESPACE"}, func(s *stage) {
 				s.create(s.fill(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: NAMESPACE}}`))
 				remains(s, "clusterrole")
 			},
@@ -128,7 +137,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			}, "secret/late belongs to what goes now",
 		},
 		"pod on a node": {
-			[]string{"node/NAMESPACE", "--unlock=node"}, func(s *stage) {
+			[]string{"delete", "node/NAMESPACE", "--unlock=node"}, func(s *stage) {
 				s.create(s.fill(`{apiVersion: v1, kind: Node, metadata: {name: NAMESPACE}}`))
 				remains(s, "node")
 			},
@@ -137,13 +146,13 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			}, "pod/late goes with what is deleted now",
 		},
 		"token of a ServiceAccount": {
-			[]string{"serviceaccount/account"}, func(s *stage) { s.kubectl(nil, "create", "serviceaccount", "account", "-n", s.namespace) },
+			[]string{"delete", "serviceaccount/account"}, func(s *stage) { s.kubectl(nil, "create", "serviceaccount", "account", "-n", s.namespace) },
 			func(s *stage) {
 				s.create(`{apiVersion: v1, kind: Secret, metadata: {name: late, annotations: {kubernetes.io/service-account.name: account}}, type: kubernetes.io/service-account-token}`)
 			}, "secret/late goes with what is deleted now",
 		},
 		"reclaim policy of a volume": {
-			[]string{"persistentvolumeclaim/data", "--unlock=pvc"}, func(s *stage) {
+			[]string{"delete", "persistentvolumeclaim/data", "--unlock=pvc"}, func(s *stage) {
 				s.create(s.fill(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: none, volumeName: NAMESPACE, resources: {requests: {storage: 1Gi}}}}`))
 				s.create(s.fill(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: NAMESPACE}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], storageClassName: none, hostPath: {path: /none}, ` +
 					`persistentVolumeReclaimPolicy: Retain, claimRef: {namespace: NAMESPACE, name: data, uid: ` + s.says("persistentvolumeclaim/data", "{.metadata.uid}") + `}}}`))
@@ -162,10 +171,11 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			var before map[string]string
 			var once sync.Once
 			person := pondering{s.said(), &once, func() { x.change(s); before = s.world() }}
-			args := []string{"delete", "-n", s.namespace, "--wait=false"}
+			var args []string
 			for _, arg := range x.args {
 				args = append(args, s.fill(arg))
 			}
+			args = append(args, "-n", s.namespace, "--wait=false")
 			a := s.typed(s.ctx, person, args...)
 			s.unchanged(before)
 			a.want(t, 5, x.says, "nothing was written")
