@@ -175,7 +175,7 @@ func (h *Health) Recovery() string {
 		return "the node works again"
 	case policies == 0:
 		return "the unreachable API recovers"
-	case policies == len(h.Refused) && h.Overdue == nil:
+	case policies == len(h.Refused) && len(h.Undiscovered()) == 0 && (h.Assessment == nil || h.Assessment.Converted()):
 		return "the admission policy allows it"
 	default:
 		return "the unreachable API recovers and the admission policy allows it"
