@@ -208,7 +208,7 @@ func TestCollectWhileOthersWrite(t *testing.T) {
 		}, 5, []string{"a", "below-a"}, "ProtectedByAnnotation"},
 		"adopted after the backup": {"after-backup", func(s *stage) { s.adopt("a") }, 5, []string{"a", "below-a"}, "NotDone"},
 		"gone after the backup":    {"after-backup", func(s *stage) { s.kubectl(nil, "delete", "configmap", "a", "-n", s.namespace) }, 0, nil, ""},
-		"made anew":                {"after-backup", func(s *stage) { s.anew("below-a") }, 0, []string{"below-a"}, ""},
+		"made anew":                {"after-backup", func(s *stage) { s.anew("below-a") }, 3, []string{"below-a"}, "CreatedAgain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := enter(t)

@@ -63,7 +63,7 @@ type: kubernetes.io/service-account-token
 	s.confirmed("delete", "secret/ci-token", "-n", s.namespace).want(s.t, 0)
 	names := func() []string { return strings.Fields(s.says("serviceaccount/ci", "{.secrets[*].name}")) }
 	s.until("the account does not name it any more", func() bool { return slices.Equal(names(), []string{"pull"}) })
-	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 0, `"SecretsLost"`, "not added again: ci-token")
+	s.gc(s.ctx, "undo", "latest", "--dry-run", "-o", "json").want(t, 4, `"SecretsLost"`, "not added again: ci-token")
 
 	s.create(`
 apiVersion: v1
