@@ -39,6 +39,8 @@ type taking struct {
 	options ExplanationOptions
 	// before is the outcome of the object without any request.
 	before report.Outcome
+	// refused reports that its namespace goes, and that the API server refuses to delete it.
+	refused bool
 	// cost is the number of objects simulated so far. See costOf.
 	cost int
 }
@@ -53,7 +55,7 @@ func (q *question) takenBy(ctx context.Context, o ExplanationOptions, before rep
 	if before.Outcome == report.Deleted {
 		return nil, 0, nil
 	}
-	t := &taking{question: q, options: o, before: before.Outcome}
+	t := &taking{question: q, options: o, before: before.Outcome, refused: q.refusal() != ""}
 	above := q.reach.Ancestors(q.target)
 	for i, x := range above {
 		if t.cost > mostTried+wholes*len(q.snap.Objects) {
@@ -131,7 +133,7 @@ func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect)
 	case e.Outcome == report.Deleted:
 		taker.Once = e.Once
 		return taker, true
-	case e.Later == report.Deleted && t.before != report.Blocked:
+	case e.Later == report.Deleted && t.before != report.Blocked && !t.refused:
 		taker.Once, taker.Later = e.Once, true
 		return taker, true
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -116,6 +117,19 @@ func (q *question) unserved() string {
 	return ""
 }
 
+// refusal returns why the API server refuses to delete the object with its namespace; empty if the
+// namespace is not being deleted, or no refusal is known.
+func (q *question) refusal() string {
+	ns := q.snap.FindKind(object.Namespace, "", q.target.Namespace)
+	if q.health == nil || ns == nil || !ns.BeingDeleted() {
+		return ""
+	}
+	if r, refused := q.health.Refuses(health.Write{Operation: health.Remove, Object: q.target, First: true}); refused && r.Sure {
+		return r.Text()
+	}
+	return ""
+}
+
 // liveMessage returns what keeps the object.
 func (q *question) liveMessage(effect report.Effect) string {
 	solid := q.ownersOf(engine.Existing)
@@ -123,7 +137,9 @@ func (q *question) liveMessage(effect report.Effect) string {
 		known := q.health.Known(drain[0].Budget.Ref)
 		return "it is cordoned, and " + drain[0].Text(known)
 	}
-	switch {
+	switch refusal := q.refusal(); {
+	case refusal != "":
+		return "ns/" + q.target.Namespace + ", which is being deleted, cannot take it: " + refusal
 	case q.decision.Reason == reason.NoOwners:
 		return "it has no owner references, so the garbage collector never touches it"
 	case q.decision.Reason == reason.OwnerRefInvalidNamespace:

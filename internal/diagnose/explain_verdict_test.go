@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -138,6 +139,34 @@ func TestRefusedGarbage(t *testing.T) {
 }
 
 // TestGarbageThatStays: objects that the collector would delete, and does not: the server refuses, or
+// TestRefusedContent: an object that a policy keeps in a namespace that is being deleted waits for the
+// policy, and no delete of another object takes it.
+func TestRefusedContent(t *testing.T) {
+	snap, seen := worldOf(t, `
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, uid: u-ns, deletionTimestamp: "2026-05-01T11:59:00Z"}
+spec: {finalizers: [kubernetes]}
+status: {phase: Terminating}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: left, namespace: shop, uid: u-l}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other, namespace: shop, uid: u-o, finalizers: [example.com/lock]}
+---`+strings.Replace(denying, "EXPRESSION", `'oldObject == null || oldObject.metadata.name != "left"'`, 1))
+	e, err := diagnose.Explain(t.Context(), snap, object.ConfigMap.Ref("shop", "left"), diagnose.ExplanationOptions{Health: health.New(snap, seen, 1777636800)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "ns/shop, which is being deleted, cannot take it: ValidatingAdmissionPolicy 'guard' with binding 'all' denied request: not this one"
+	if e.Message != want || len(e.TakenBy) > 0 {
+		t.Errorf("%q, taken by %v\nwant %q", e.Message, e.TakenBy, want)
+	}
+}
+
 // no event makes the collector look at them.
 func TestGarbageThatStays(t *testing.T) {
 	for world, want := range map[string]string{

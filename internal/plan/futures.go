@@ -480,7 +480,10 @@ func (s *simulation) setFutureOutcomes(e *report.Effect, tr *outcome.Track, h fu
 		return
 	}
 	required := h.releasesFor(tr.First, e)
-	if required == nil { // its own set is unknown: all of them
+	switch _, refused := s.futures.refused[tr.First.Ref]; {
+	case refused && e.Outcome == report.Kept: // its own write was refused: it waits for the recovery alone
+		required = noReleases
+	case required == nil: // its own set is unknown: all of them
 		required = h.all
 	}
 	if e.Later == "" {
