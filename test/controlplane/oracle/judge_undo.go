@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -18,8 +19,12 @@ func (t *trial) judgeUndo() {
 	last := t.undoSaid[len(t.undoSaid)-1]
 	between := slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.when == atUndo })
 	differs := t.undone != nil && t.undone.Summary.Differs > 0 && slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do == replaces || d.do == renews })
-	if last.code != 0 && !t.held() && !between && !differs {
+	incomplete := t.undone != nil && t.undone.Summary.NotRestored > 0
+	if last.code != 0 && !t.held() && !between && !differs && !incomplete {
 		t.violate(undoFailed, key{}, "exit code %d: %s", last.code, t.why(last))
+	}
+	if last.code == 0 && incomplete {
+		t.violate(undoFailed, key{}, "exit code 0, and %d objects are not restored", t.undone.Summary.NotRestored)
 	}
 	if t.undone == nil || t.restored == nil {
 		return
@@ -46,6 +51,10 @@ func (t *trial) judgeUndo() {
 		now := t.restored[c.key]
 		switch {
 		case now != nil && now.GetAnnotations()[theirs] != "": // judged below
+		case skips[c.key] != nil && skips[c.key].Reason == string(reason.StillTerminating) && (now == nil || now.GetDeletionTimestamp() == nil):
+			t.violate(notRestored, c.key, "it is said to be deleted still, and is not")
+		case skips[c.key] != nil && skips[c.key].Reason == string(reason.NotSaved) && c.key.kind != "Secret":
+			t.violate(notRestored, c.key, "it is in the backup, and is said not to be")
 		case skips[c.key] != nil:
 		case step == nil:
 			t.violate(notRestored, c.key, "%s, and the undo does not speak of it", c.text)
