@@ -170,15 +170,18 @@ func (h *Health) Recovery() string {
 			policies++
 		}
 	}
+	unreachable := len(h.Undiscovered()) > 0 || policies < len(h.Refused) || h.Assessment != nil && !h.Assessment.Converted()
 	switch {
-	case len(h.Refused) == 0 && h.Overdue == nil && !h.Obstructed() && len(h.Undiscovered()) == 0:
-		return "the node works again"
-	case policies == 0:
-		return "the unreachable API recovers"
-	case policies == len(h.Refused) && len(h.Undiscovered()) == 0 && (h.Assessment == nil || h.Assessment.Converted()):
-		return "the admission policy allows it"
-	default:
+	case unreachable && policies > 0:
 		return "the unreachable API recovers and the admission policy allows it"
+	case unreachable:
+		return "the unreachable API recovers"
+	case policies > 0:
+		return "the admission policy allows it"
+	case h.Overdue == nil && !h.Obstructed():
+		return "the node works again"
+	default:
+		return "what it waits for works again"
 	}
 }
 
