@@ -268,7 +268,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
 	case e.Reason == string(reason.MissingUID) && len(e.Because) > 0:
-		return "names " + names(e.Because) + " as its owner, which has no uid in the snapshot: it goes with that owner if the uid matches"
+		return "names " + names(e.Because) + " as its owner, but a uid is missing in the snapshot: it goes with that owner if it means this one"
 	case e.Reason == string(reason.MissingUID):
 		return "an owner has no uid in the snapshot, so whether it is the owner is unknown"
 	case e.Reason == string(reason.ProtectionUnknown):

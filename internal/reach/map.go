@@ -165,11 +165,14 @@ func (m *Map) findSharedUIDs() {
 // versionedKind is a kind in one API version.
 type versionedKind struct{ apiVersion, kind string }
 
-// refersToNoUID reports whether a reference has the kind and name of an object that has no uid in
+// refersToNoUID reports whether a reference has no uid, or has the kind and name of an object that has none in
 // the snapshot, and so may mean it.
 func refersToNoUID(snap *snapshot.Snapshot) bool {
 	names := map[string]bool{}
 	for _, p := range snap.Problems {
+		if p.Kind == snapshot.NoOwnerUID {
+			return true
+		}
 		if p.Kind == snapshot.NoUID {
 			names[p.Object.Kind+"/"+p.Object.Name] = true
 		}

@@ -61,7 +61,7 @@ func whyFarReaching(o *object.Object) string {
 // whyAmbiguous returns why the identities of the part are unreliable; empty if they are not.
 func (p *OneNamespace) whyAmbiguous() string {
 	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
-		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
+		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID || problem.Kind == snapshot.NoOwnerUID
 	})
 	if i < 0 {
 		return ""

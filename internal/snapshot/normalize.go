@@ -23,6 +23,7 @@ type canonical struct {
 	resource object.Resource
 	noUID    tally
 	noScope  tally
+	noOwner  tally
 }
 
 // normalize gives each object its stored identity: the preferred version of its resource and the
@@ -51,6 +52,9 @@ func (s *Snapshot) normalize() {
 				last.noUID.add(o.Ref)
 			}
 		}
+		if slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return ref.UID == "" }) {
+			last.noOwner.add(o.Ref)
+		}
 		if last.resource.Served() && last.resource.Namespaced != (o.Namespace != "") {
 			last.noScope.add(o.Ref)
 		}
@@ -58,6 +62,9 @@ func (s *Snapshot) normalize() {
 	for _, c := range order {
 		if c.noUID.count > 0 {
 			s.Problems = append(s.Problems, c.noUID.problem(NoUID, "has no uid"))
+		}
+		if c.noOwner.count > 0 {
+			s.Problems = append(s.Problems, c.noOwner.problem(NoOwnerUID, "names an owner without its uid"))
 		}
 		if c.noScope.count == 0 {
 			continue

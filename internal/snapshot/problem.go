@@ -22,6 +22,8 @@ const (
 	Replaced ProblemKind = "Replaced"
 	// NoUID: objects without a UID; one was made up (see MissingUID).
 	NoUID ProblemKind = "NoUID"
+	// NoOwnerUID: objects with an owner reference without a UID.
+	NoOwnerUID ProblemKind = "NoOwnerUID"
 	// WrongScope: a namespaced object without a namespace, or a cluster-scoped one with one. The
 	// resource is then not covered.
 	WrongScope ProblemKind = "WrongScope"

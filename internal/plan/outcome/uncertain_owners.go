@@ -11,18 +11,18 @@ import (
 )
 
 // The output of `kubectl neat` and `helm template` has objects without a uid. A reference may have
-// the name of one, but whether it refers to it is unknown.
+// the name of one, but whether it refers to it is unknown. Neither is it known if the reference has no uid.
 
 func (j *Judge) hasNameless() bool {
-	return slices.ContainsFunc(j.Snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID })
+	return slices.ContainsFunc(j.Snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID || p.Kind == snapshot.NoOwnerUID })
 }
 
-// nameless reports whether the object that a reference names has no uid in the snapshot.
+// nameless reports whether the object that a reference names, or the reference, has no uid in the snapshot.
 func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
 	return j.namelessOwner(ref, namespace) != nil
 }
 
-// namelessOwner returns the object that a reference names if it has no uid; nil otherwise.
+// namelessOwner returns the object that a reference names if one of the two has no uid; nil otherwise.
 func (j *Judge) namelessOwner(ref object.OwnerReference, namespace string) *object.Object {
 	r, err := j.Server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -34,14 +34,13 @@ func (j *Judge) namelessOwner(ref object.OwnerReference, namespace string) *obje
 	if !r.Namespaced {
 		namespace = ""
 	}
-	if o := j.Snap.Find(r.APIVersion(), r.Kind, namespace, ref.Name); o != nil && MadeUp(o.UID) {
+	if o := j.Snap.Find(r.APIVersion(), r.Kind, namespace, ref.Name); o != nil && (ref.UID == "" || MadeUp(o.UID)) {
 		return o
 	}
 	return nil
 }
 
-// namelessOwners returns the dependents of each object without a uid, by the names in their
-// references.
+// namelessOwners returns the dependents of each namelessOwner, by the names in their references.
 func (j *Judge) namelessOwners() map[*object.Object][]*object.Object {
 	if j.dependentsByName == nil {
 		j.dependentsByName = map[*object.Object][]*object.Object{}
