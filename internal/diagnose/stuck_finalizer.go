@@ -60,7 +60,9 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 		if paused.MayEnd {
 			e.code = reason.FinalizerControllerUnknown
 		}
-		e.prove(reason.ControllerPaused, &o.Ref, paused.Why)
+		if paused.By != "" || paused.On.Name == "" { // otherwise On says it
+			e.prove(reason.ControllerPaused, &o.Ref, paused.Why)
+		}
 	}
 	e.chain[0].Waits = string(e.code)
 	i.proveInventory(o, &e)

@@ -39,7 +39,14 @@ func (i *inquiry) wake(o *object.Object, found health.Judgement, e *end) {
 
 // resume adds the commands that end the wait for a finalizer whose controller is paused.
 func (i *inquiry) resume(o *object.Object, paused finalizer.Pause, e *end) {
-	if paused.By != "" {
+	switch {
+	case paused.By == "" && paused.On.Name != "":
+		effect := "shows what its controller waits for"
+		if paused.On.Kind == "PodDisruptionBudget" {
+			effect = budgetEffect
+		}
+		e.remedy(report.Act{Action: report.Describe, Target: paused.On}, effect, "")
+	case paused.By != "":
 		e.remedy(report.Act{Action: report.Edit, Target: paused.On}, "remove "+strings.TrimSuffix(paused.By, " of "+paused.On.ShortName())+" there: its controller goes on", "what the controller then deletes")
 	}
 	i.takeOff(o, e.finalizer, e)

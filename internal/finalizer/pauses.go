@@ -7,8 +7,8 @@ import (
 
 // Pause is why the controller of a finalizer leaves it, although it runs. The zero value is none.
 type Pause struct {
-	// By names what pauses the controller: an annotation, a label or a field of the object On. Both are empty
-	// if something else keeps it from removing the finalizer.
+	// By names what pauses the controller: an annotation, a label or a field of the object On. It is empty
+	// if something else keeps it from removing the finalizer. On then shows more about that, or is zero.
 	By string
 	On object.Ref
 	// Why is a clause.

@@ -14,9 +14,11 @@ const (
 	argoFinalizer = "resources-finalizer.argocd.argoproj.io"
 	fluxFinalizer = "finalizers.fluxcd.io"
 	kappFinalizer = "finalizers.kapp-ctrl.k14s.io/delete"
-	nodeFinalizer = "karpenter.sh/termination"
 	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
 )
+
+// KarpenterDrains is the finalizer behind which Karpenter drains a node, of a Node and of its NodeClaim.
+const KarpenterDrains = "karpenter.sh/termination"
 
 // deployers are the controllers that delete other objects by rules that are simulated. The lists that
 // objects keep of their inventories are read by manifest/facts_inventory.go.
@@ -126,13 +128,13 @@ var deployers = []Deployer{
 	},
 	{
 		// The NodeClaim waits for the Node, and not the other way round.
-		Kind: object.Node, Finalizers: []string{nodeFinalizer},
+		Kind: object.Node, Finalizers: []string{KarpenterDrains},
 		Inventory: "the NodeClaim that owns it",
 		Source:    "karpenter, pkg/controllers/node/termination/controller.go deleteAllNodeClaims",
 		members:   (*Inventories).nodeClaimsOf,
 	},
 	{
-		Finalizers: []string{nodeFinalizer}, Waits: true,
+		Finalizers: []string{KarpenterDrains}, Waits: true,
 		Inventory: "the Node with an owner reference to it",
 		Source:    "karpenter, pkg/controllers/nodeclaim/lifecycle/controller.go finalize",
 		members:   (*Inventories).nodesOf,

@@ -313,7 +313,7 @@ var ofStorage = []Known{
 		"the bucket with its objects, or keys that stay valid"},
 
 	// Rook, OpenShift Data Foundation.
-	{"ceph.rook.io/disaster-protection", Operator, "Secret and ConfigMap of Rook", "a person", "by hand, when the data of the Ceph cluster may be lost",
+	{"ceph.rook.io/disaster-protection", Operator, "Secret and ConfigMap of Rook", "Rook", "when their CephCluster is deleted",
 		"the keys and the addresses without which a Ceph cluster cannot be reached"},
 	{"cephcluster.ceph.rook.io", Operator, "CephCluster", "Rook", "when no other Ceph object depends on the cluster",
 		"the data on the disks of the nodes"},

@@ -49,9 +49,6 @@ const (
 // machineFinalizers are the finalizers that the hooks of a Machine hold, by its group.
 var machineFinalizers = map[string]string{openShiftMachines: "machine.machine.openshift.io", clusterAPI: "machine.cluster.x-k8s.io"}
 
-// HasHooks reports whether an object may have hooks: it is a Machine.
-func HasHooks(o object.Ref) bool { return isMachine(o.Group(), o.Kind) }
-
 func isMachine(group, kind string) bool { return kind == "Machine" && machineFinalizers[group] != "" }
 
 // The prefixes of the hooks of Cluster API. The controller of a control plane adds ownHook to its Machines, and removes it

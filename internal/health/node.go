@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -236,6 +237,32 @@ func (x *Eviction) Text(known object.Ref) string {
 func (s *Assessment) Cordoned(node string) bool {
 	n := s.nodesSeen[node]
 	return n != nil && n.Cordoned
+}
+
+// drainOf returns the pod for which Karpenter waits before it removes a finalizer. It may end: the pod may finish, a
+// budget may allow an eviction, and a NodeClaim may have a limit, which a snapshot lacks.
+//
+// Source: karpenter, pkg/controllers/node/termination/terminator/terminator.go Drain; pkg/utils/pod/scheduling.go
+// IsEvictable, IsDrainable.
+func (s *Assessment) drainOf(o *object.Object, name string) finalizer.Pause {
+	if name != finalizer.KarpenterDrains {
+		return finalizer.Pause{}
+	}
+	for _, node := range s.objectsOf(object.Node.GroupKind) {
+		if node.UID != o.UID && !node.RefersTo(o.UID) {
+			continue
+		}
+		for _, x := range s.Evictions(node.Name) {
+			budget := s.Known(x.Budget.Ref)
+			return finalizer.Pause{On: budget, Why: x.Text(budget), MayEnd: true}
+		}
+		for _, pod := range s.objectsOf(object.Pod.GroupKind) {
+			if f := pod.Pod(); f != nil && f.NodeName == node.Name && !f.Finished() && !pod.BeingDeleted() && pod.Protection().Has(object.KarpenterKeep) {
+				return finalizer.Pause{On: pod.Ref, Why: "annotation " + object.KarpenterKeepKey + " of " + pod.FullName() + " keeps Karpenter from evicting it", MayEnd: true}
+			}
+		}
+	}
+	return finalizer.Pause{}
 }
 
 // DrainedNode returns the node that is drained before an object is deleted: a Node itself, or the

@@ -187,7 +187,7 @@ func FieldsOf(o *object.Object) *manifest.Fields {
 		return references
 	}
 	fields := heldFields
-	if HasHooks(o.Ref) {
+	if isMachine(o.Group(), o.Kind) {
 		fields = machineFields
 	}
 	if references != nil {

@@ -65,7 +65,10 @@ func (s *Assessment) PauseOf(o *object.Object, facts *object.OutsideFacts, name 
 	if p := s.boundObjects().PauseOf(o, facts, name); p.Why != "" {
 		return p
 	}
-	return s.hookOf(o, name)
+	if p := s.hookOf(o, name); p.Why != "" {
+		return p
+	}
+	return s.drainOf(o, name)
 }
 
 func (s *Assessment) boundObjects() *finalizer.Bindings {

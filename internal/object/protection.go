@@ -52,6 +52,8 @@ const (
 	KappKeep
 	ConfigSyncKeep
 	ConfigSyncDeletes
+	// KarpenterKeep keeps Karpenter from evicting the pod.
+	KarpenterKeep
 )
 
 // The keys of the annotations that protect.
@@ -81,6 +83,7 @@ const (
 	configSyncOnRemoveKey = "cli-utils.sigs.k8s.io/on-remove"
 	configSyncPolicyKey   = "configsync.gke.io/deletion-propagation-policy"
 	GroupSnapshotBegunKey = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-created"
+	KarpenterKeepKey      = "karpenter.sh/do-not-disrupt"
 )
 
 // finalizerAnnotations has these annotations, and the values with which they decide. Package finalizer has
@@ -103,6 +106,7 @@ var finalizerAnnotations = map[string]struct {
 	configSyncKeepKey:     {ConfigSyncKeep, is("detach")},
 	configSyncOnRemoveKey: {ConfigSyncKeep, is("keep")},
 	configSyncPolicyKey:   {ConfigSyncDeletes, is("Foreground")},
+	KarpenterKeepKey:      {KarpenterKeep, is("true")},
 }
 
 func isTrue(value string) bool {

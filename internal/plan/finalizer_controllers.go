@@ -53,7 +53,7 @@ func (f *finalizerControllers) withController(o *object.Object, r report.Release
 	}
 	answer := r
 	answer.Controller, answer.State = f.lookup(o, r.Finalizer)
-	if f.pauseOf != nil && (answer.State == report.ControllerPaused || answer.State == report.ControllerUnknown && health.HasHooks(o.Ref)) {
+	if f.pauseOf != nil && (answer.State == report.ControllerPaused || answer.State == report.ControllerUnknown) {
 		answer.Why = f.pauseOf(o, r.Finalizer).Why
 	}
 	if answer.State != report.ControllerGuards { // changes once nothing uses the object
