@@ -275,7 +275,7 @@ var deleteOthers = []string{
 	"configsync.gke.io/reconciler-manager", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
 	"fleet.cattle.io/bundle-deployment-finalizer",
 	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release", "tektoninstallersets.operator.tekton.dev",
-	"provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
+	"machine.machine.openshift.io", "provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
 	"foregroundDeleteKubeVirt", "kubevirt.io/foregroundDeleteKubeVirt", "operator.cdi.kubevirt.io", hierarchyGroup, "kubevirt.io/hyperconverged", "storagecluster.ocs.openshift.io",
 	"istio-finalizer.install.istio.io", "maistra.io/istio-operator", "kiali.io/finalizer", "tigera.io/operator-cleanup",
 	"configconnector.cnrm.cloud.google.com/finalizer", "kyverno.io/policywebhooks", "kyverno.io/ttlwebhooks", "kyverno.io/exceptionwebhooks",

@@ -216,7 +216,7 @@ var ofMachines = []Known{
 
 	// Other makers of machines.
 	{"machine.machine.openshift.io", Cloud, "Machine of OpenShift", "the machine API of OpenShift", "when the node is drained and the instance is deleted",
-		"the machine, which keeps running"},
+		"the machine and its Node, which keep running"},
 	{"machine.sapcloud.io/machine-controller-manager", Cloud, "Machine, MachineSet, MachineDeployment, MachineClass, Secret of Gardener", "the machine controller manager of Gardener", "when the machine is deleted, or nothing uses the class",
 		"machines, which keep running, or what is needed to delete them"},
 	{"machine.sapcloud.io/machine-controller", Cloud, "MachineClass, Secret of Gardener", "the machine controller of Gardener", "when no machine uses them",

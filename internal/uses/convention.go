@@ -14,11 +14,13 @@ import (
 // program runs, and needs this object, is not known, so what breaks is never certain.
 type Convention struct {
 	To object.Kind
-	// Namespace and Name are those of the object; empty for any. A * at the end of Name matches any text.
+	// Namespace and Name are those of the object; empty for any. A * at one end of Name matches any text.
 	Namespace, Name string
 	// Label and Values are a label of the object, and its values; empty for any label, and for any value.
 	Label  string
 	Values []string
+	// Named is a label of the object with the name of the user, which is in the same namespace; empty for none.
+	Named string
 	// User is the kind of the objects that stop working. The zero value stands for programs outside of the
 	// cluster: the namespace of the object is told in their place.
 	User object.Kind
@@ -32,9 +34,11 @@ type Convention struct {
 }
 
 const (
-	system    = "kube-system"
-	newRoot   = "after its next start it signs with another root certificate, which running proxies don't trust"
-	argoLabel = "argocd.argoproj.io/secret-type"
+	system       = "kube-system"
+	newAuthority = "it can't issue certificates that its machines trust"
+	newRoot      = "after its next start it signs with another root certificate, which running proxies don't trust"
+	argoLabel    = "argocd.argoproj.io/secret-type"
+	capiLabel    = "cluster.x-k8s.io/cluster-name"
 )
 
 var sealedSecret = kindOf("bitnami.com", "v1alpha1", "SealedSecret", "sealedsecrets", true)
@@ -51,6 +55,13 @@ var conventions = []Convention{
 	// Source: argo-cd.readthedocs.io/en/stable/operator-manual/declarative-setup: Repositories, Clusters.
 	{To: secret, Label: argoLabel, Values: []string{"cluster"}, User: object.ArgoApplication, When: report.BreaksNextReconcile, Effect: "it can't be synced if it is for that cluster"},
 	{To: secret, Label: argoLabel, Values: []string{"repository", "repo-creds"}, User: object.ArgoApplication, When: report.BreaksNextReconcile, Effect: "it can't be synced if it is from that repository"},
+	// Source: cluster-api.sigs.k8s.io/tasks/certs/using-custom-certificates; cluster-api, util/kubeconfig/kubeconfig.go.
+	{To: secret, Name: "*-ca", Named: capiLabel, User: object.CAPICluster, When: report.BreaksNextReconcile, Effect: newAuthority},
+	{To: secret, Name: "*-etcd", Named: capiLabel, User: object.CAPICluster, When: report.BreaksNextReconcile, Effect: newAuthority},
+	{To: secret, Name: "*-sa", Named: capiLabel, User: object.CAPICluster, When: report.BreaksNextReconcile, Effect: newAuthority},
+	{To: secret, Name: "*-kubeconfig", Named: capiLabel, User: object.CAPICluster, When: report.BreaksNow, Effect: "its machines are not reached until it is made again"},
+	// Source: kubernetes.io/docs/concepts/services-networking/service: Services without selectors.
+	{To: object.EndpointSlice, Named: "kubernetes.io/service-name", User: service, When: report.BreaksNow, Effect: "it leads to none of these endpoints"},
 	// Source: kubernetes.io/docs/tasks/administer-cluster/dns-custom-nameservers: the kubelet's --cluster-dns is its IP.
 	{To: service, Namespace: system, Name: "kube-dns", When: report.BreaksNow, Effect: "pods resolve no names, unless their nodes have another server"},
 	// Source: docs.openshift.com, DNS Operator: the address of the Service dns-default.
@@ -85,10 +96,11 @@ func ConventionsOf(o *object.Object) []*Convention {
 
 func (c *Convention) finds(o *object.Object) bool {
 	prefix, starts := strings.CutSuffix(c.Name, "*")
+	suffix, ends := strings.CutPrefix(c.Name, "*")
 	switch {
-	case c.Namespace != "" && c.Namespace != o.Namespace:
+	case c.Namespace != "" && c.Namespace != o.Namespace, c.Named != "" && !o.Labels.Has(c.Named):
 		return false
-	case c.Name != "" && o.Name != c.Name && !(starts && strings.HasPrefix(o.Name, prefix)):
+	case c.Name != "" && o.Name != c.Name && !(starts && strings.HasPrefix(o.Name, prefix)) && !(ends && strings.HasSuffix(o.Name, suffix)):
 		return false
 	case c.Label == "":
 		return true
@@ -99,12 +111,15 @@ func (c *Convention) finds(o *object.Object) bool {
 
 // Uses reports whether an object of the kind User is a user of the object to.
 func (c *Convention) Uses(user, to *object.Object) bool {
+	if c.Named != "" && (user.Namespace != to.Namespace || user.Name != to.Labels.Get(c.Named)) {
+		return false
+	}
 	return (!c.Near || user.Namespace == to.Namespace) && (c.UserLabel == "" || user.Labels.Get(c.UserLabel) == c.UserValue)
 }
 
 // Field returns the field of the object by which it is found, and a short name of that.
 func (c *Convention) Field() (path, label string) {
-	if c.Label != "" {
+	if c.Label != "" || c.Named != "" {
 		return "metadata.labels", "by its label"
 	}
 	return "metadata.name", "by its name"

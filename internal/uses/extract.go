@@ -90,7 +90,9 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 			}
 		}
 		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
-		x.take(r, v.value, in, idle)
+		if !idle || !r.Only {
+			x.take(r, v.value, in, idle)
+		}
 	}
 	for i, r := range rules {
 		of := func(condition bool) bool {

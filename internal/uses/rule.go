@@ -2,7 +2,7 @@
 // that stays when the other one is deleted. Owner references are not among them.
 //
 // The rules are one table: table.go for Kubernetes, table_custom.go for other projects, table_keys.go for
-// annotations and parameters of both, and for kinds of unknown projects a rule by the names of fields
+// annotations and parameters of both, table_volumes.go for the data of volumes, and for kinds of unknown projects a rule by the names of fields
 // (guess.go).
 package uses
 
@@ -65,8 +65,10 @@ type Rule struct {
 	Backend bool
 	// Host is true if the name is a DNS name of a Service: web, web.shop or web.shop.svc.cluster.local.
 	Host bool
-	// While is PATH=VALUE: without that value in that field, the user no longer needs the object.
+	// While is PATH=VALUE: without that value in that field, the user no longer needs the object. If Only is true, the
+	// value then names no such object.
 	While string
+	Only  bool
 	// Label is a short name of the field.
 	Label string
 	// When is when the user stops working. Effect says how.
@@ -97,14 +99,20 @@ func (r *Reference) Target() object.Coordinates {
 	return object.Coordinates{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 }
 
-// Rule returns the rule of a field of a kind. For a field that no rule has it returns one of a guess.
+// Rule returns the rule of a field of a kind: of several, the one for the kind that is referred to. For a field that
+// no rule has it returns one of a guess.
 func (r *Reference) Rule(user schema.GroupKind) *Rule {
+	found := &guess
 	for _, rule := range byUser[user] {
-		if rule.Path == r.Field {
+		if rule.Path != r.Field {
+			continue
+		}
+		if rule.To.Kind == r.Kind && rule.To.Group == r.Group {
 			return rule
 		}
+		found = rule
 	}
-	return &guess
+	return found
 }
 
 // Anywhere reports whether the field may name an object of another namespace than that of its user.
@@ -175,7 +183,7 @@ var (
 )
 
 func init() {
-	for _, r := range slices.Concat(workloadRules(), coreRules, customRules(), keyRules()) {
+	for _, r := range slices.Concat(workloadRules(), coreRules, customRules(), keyRules(), volumeRules()) {
 		if byUser[r.User.GroupKind] == nil {
 			kinds = append(kinds, r.User)
 			fieldTrees[r.User.GroupKind] = &fieldTree{}

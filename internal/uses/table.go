@@ -205,6 +205,7 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.VolumeAttachment, Path: "spec.attacher", To: csiDriver, Label: "attacher", When: report.BreaksNever},
 	{User: object.VolumeAttachment, Path: "spec.nodeName", To: object.Node, Label: "nodeName", When: report.BreaksNever},
 
+	{User: service, Path: "spec.externalName", To: service, Host: true, Inexact: true, Label: "externalName", When: report.BreaksNow, Effect: "its name leads nowhere"},
 	{User: service, Path: "spec.selector", To: object.Pod, Selects: true, Label: "selector", When: report.BreaksNow, Effect: "no pods are left"},
 	{User: NetworkPolicy, Path: "spec.podSelector", To: object.Pod, Selects: true, SelectsAll: true, Label: "podSelector", When: report.BreaksNever},
 	{User: ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},

@@ -30,6 +30,9 @@ const (
 	triggers    = "triggers.tekton.dev"
 	strimzi     = "kafka.strimzi.io"
 	postgres    = "postgresql.cnpg.io"
+	fluxNotices = "notification.toolkit.fluxcd.io"
+	fluxImages  = "image.toolkit.fluxcd.io"
+	olm         = "operators.coreos.com"
 )
 
 // The kinds of other projects.
@@ -115,6 +118,14 @@ var (
 	eventSource           = kindOf(argo, "v1alpha1", "EventSource", "eventsources", true)
 	eventBus              = kindOf(argo, "v1alpha1", "EventBus", "eventbus", true)
 	sensor                = kindOf(argo, "v1alpha1", "Sensor", "sensors", true)
+	fluxAlert             = kindOf(fluxNotices, "v1beta3", "Alert", "alerts", true)
+	fluxProvider          = kindOf(fluxNotices, "v1beta3", "Provider", "providers", true)
+	fluxReceiver          = kindOf(fluxNotices, "v1", "Receiver", "receivers", true)
+	imageRepository       = kindOf(fluxImages, "v1", "ImageRepository", "imagerepositories", true)
+	imagePolicy           = kindOf(fluxImages, "v1", "ImagePolicy", "imagepolicies", true)
+	imageAutomation       = kindOf(fluxImages, "v1", "ImageUpdateAutomation", "imageupdateautomations", true)
+	subscription          = kindOf(olm, "v1alpha1", "Subscription", "subscriptions", true)
+	catalogSource         = kindOf(olm, "v1alpha1", "CatalogSource", "catalogsources", true)
 	canary                = kindOf("flagger.app", "v1beta1", "Canary", "canaries", true)
 	// ReferenceGrant is the kind of permissions to refer to another namespace.
 	ReferenceGrant = kindOf(gatewayAPI, "v1beta1", "ReferenceGrant", "referencegrants", true)
@@ -132,6 +143,7 @@ var (
 		appProject, workflowTemplate, clusterWorkflow, traefikMiddleware, traefikService, httpProxy, backupLocation, clusterQueue, resourceFlavor, addressPool, ec2NodeClass, broker,
 		kongPlugin, managedCertificate, networkAttachment, secretProviderClass,
 		tektonTask, triggerTemplate, triggerBinding, clusterTriggerBinding, kafka, kafkaConnect, postgresCluster, eventSource, eventBus,
+		fluxProvider, imageRepository, catalogSource, longhornVolume, lvmVolume, zfsVolume, cstorVolume, logicalVolume, cephPool, cephFilesystem,
 	})
 )
 
@@ -155,6 +167,7 @@ func customRules() []Rule {
 		{User: gateway, Path: "spec.infrastructure.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
 		{User: gatewayClass, Path: "spec.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
 		{User: certificate, Path: "spec.issuerRef", Name: "name", To: issuer, Or: []object.Kind{clusterIssuer}, Any: true, Label: "issuerRef", Effect: "it is not renewed"},
+		{User: certificate, Path: "spec.secretName", To: secret, Created: true, Label: "secretName", Effect: "it is issued again, with another key unless that is kept"},
 		{User: issuer, Path: "spec.ca.secretName", To: secret, Label: "ca", Effect: "it issues no certificates"},
 		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Created: true, Label: "privateKeySecretRef", Effect: "it registers a new account"},
 		{User: externalSecret, Path: "spec.secretStoreRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRef", Effect: "its Secret is not refreshed"},
@@ -321,7 +334,18 @@ const newMachine = "a running machine goes on, but does not start again"
 // Source: external-secrets.io/latest/api/pushsecret: secretStoreRefs (kind is SecretStore by default).
 // Source: velero.io/docs/main/api-types.
 // Source: karpenter.sh/docs/concepts/nodepools: nodeClassRef.
+// Source: fluxcd.io/flux/components: notification, imagerepositories, imagepolicies, imageupdateautomations.
+// Source: olm.operatorframework.io/docs/concepts/crds/subscription: source, sourceNamespace.
+// Source: sealed-secrets, pkg/controller/controller.go Controller.unseal.
 var infrastructureRules = []Rule{
+	{User: sealedSecret, Path: "metadata.name", To: secret, Created: true, Label: "name", Effect: "it is unsealed again"},
+	{User: fluxAlert, Path: "spec.providerRef", Name: "name", To: fluxProvider, Label: "providerRef", Effect: "it sends nothing"},
+	{User: fluxProvider, Path: "spec.secretRef", Name: "name", To: secret, Label: "secretRef", Effect: "it sends nothing"},
+	{User: fluxReceiver, Path: "spec.secretRef", Name: "name", To: secret, Label: "secretRef", Effect: "its requests are refused"},
+	{User: imageRepository, Path: "spec.secretRef", Name: "name", To: secret, Label: "secretRef", Effect: "it is not scanned"},
+	{User: imagePolicy, Path: "spec.imageRepositoryRef", Name: "name", To: imageRepository, Label: "imageRepositoryRef", Effect: "it selects no image"},
+	{User: imageAutomation, Path: "spec.sourceRef", Name: "name", To: gitRepository, Or: []object.Kind{}, Label: "sourceRef", Effect: "it updates nothing"},
+	{User: subscription, Path: "spec.source", In: "spec.sourceNamespace", To: catalogSource, Label: "source", Effect: "its operator gets no updates"},
 	{User: application, Path: "spec.project", To: appProject, Label: "project", Effect: "it is not synced"},
 	{User: pushSecret, Path: "spec.secretStoreRefs[]", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRefs", Effect: "its Secret is not pushed"},
 	{User: pushSecret, Path: "spec.selector.secret", Name: "name", To: secret, Label: "selector", Effect: "it has nothing to push"},

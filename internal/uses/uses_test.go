@@ -105,6 +105,15 @@ func TestOf(t *testing.T) {
 			"spec.template.spec.volumes[].persistentVolumeClaim PersistentVolumeClaim shop/data", "spec.template.spec.volumes[].dataVolume PersistentVolumeClaim shop/root",
 			"spec.template.spec.volumes[].cloudInitNoCloud.secretRef Secret shop/init",
 		}},
+		"an object with the data of a volume": {object.PV.GroupKind, `{"metadata":{"name":"pvc-1"},"spec":{"csi":{"driver":"driver.longhorn.io","volumeHandle":"v1"}}}`, []string{
+			"spec.csi.driver CSIDriver.storage.k8s.io /driver.longhorn.io", "spec.csi.volumeHandle Volume.longhorn.io longhorn-system/v1",
+		}},
+		"a pool of Ceph": {object.StorageClass.GroupKind, `{"provisioner":"rook-ceph.rbd.csi.ceph.com","parameters":{"clusterID":"rook-ceph","pool":"replicas"}}`, []string{
+			"provisioner CSIDriver.storage.k8s.io /rook-ceph.rbd.csi.ceph.com", "parameters.pool CephBlockPool.ceph.rook.io rook-ceph/replicas",
+		}},
+		"a name outside of the cluster": {service.GroupKind, `{"spec":{"type":"ExternalName","externalName":"db.example.com"}}`, nil},
+		"a name in the cluster":         {service.GroupKind, `{"spec":{"type":"ExternalName","externalName":"db.data.svc.cluster.local"}}`, []string{"spec.externalName Service data/db"}},
+		"a catalog":                     {subscription.GroupKind, `{"spec":{"source":"operators","sourceNamespace":"olm"}}`, []string{"spec.source CatalogSource.operators.coreos.com olm/operators"}},
 		"two templates": {rayCluster.GroupKind, `{"spec":{"headGroupSpec":{"template":{"spec":{"serviceAccountName":"head"}}},"workerGroupSpecs":[{"template":{"spec":{"priorityClassName":"low"}}}]}}`, []string{
 			"spec.headGroupSpec.template.spec.serviceAccountName ServiceAccount shop/head", "spec.workerGroupSpecs[].template.spec.priorityClassName PriorityClass.scheduling.k8s.io /low",
 		}},
@@ -168,7 +177,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is read", k.Kind)
 		}
 		for _, r := range byUser[k.GroupKind] {
-			id := k.GroupKind.String() + " " + r.Path
+			id := k.GroupKind.String() + " " + r.Path + " " + r.To.GroupKind.String()
 			if seen[id] {
 				t.Errorf("%s: twice", id)
 			}
