@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
@@ -9,7 +10,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/uses"
 )
 
-// permissions adds the ServiceAccounts that stay and lose a role, because its binding goes.
+// permissions adds the ServiceAccounts that stay and lose a role, because its binding goes, and the roles that users
+// and groups lose, which are no objects.
 func (b *breakages) permissions() {
 	if !b.anyGoes(object.RoleBinding.GroupKind) && !b.anyGoes(object.ClusterRoleBinding.GroupKind) {
 		return
@@ -39,7 +41,11 @@ func (b *breakages) permissions() {
 		if !ok {
 			continue
 		}
+		var people []string
 		for _, s := range x.Subjects {
+			if s.Kind != object.ServiceAccount.Kind && !granted(x, s) {
+				people = append(people, strings.ToLower(s.Kind)+" "+s.Name)
+			}
 			o := b.snap.FindKind(object.ServiceAccount, s.Namespace, s.Name)
 			if s.Kind != object.ServiceAccount.Kind || o == nil || granted(x, s) {
 				continue
@@ -47,6 +53,19 @@ func (b *breakages) permissions() {
 			b.add(report.Breakage{
 				Object: o.Ref, Field: "subjects[]", Label: "subjects", Reference: target, Certainty: certainty, When: report.BreaksNow,
 				Message: "it loses the permissions of " + strings.ToLower(x.RoleKind) + "/" + x.RoleName,
+			})
+		}
+		if more := len(people) - 3; more > 0 {
+			people = append(people[:3], strconv.Itoa(more)+" more")
+		}
+		role := b.snap.FindKind(object.Role, x.Ref.Namespace, x.RoleName)
+		if x.RoleKind == object.ClusterRole.Kind {
+			role = b.snap.FindKind(object.ClusterRole, "", x.RoleName)
+		}
+		if len(people) > 0 && role != nil && b.goes.at(object.Namespace.Ref("", x.Ref.Namespace).Coordinates()) == nil {
+			b.add(report.Breakage{
+				Object: role.Ref, Field: "subjects[]", Label: "subjects", Reference: target, Certainty: certainty, When: report.BreaksNow,
+				Message: "it is taken from " + strings.Join(people, ", "),
 			})
 		}
 	}

@@ -138,13 +138,13 @@ func (b *breakages) webhooks() {
 	seen := b.health.Evidence()
 	for n := range seen.Webhooks {
 		h := &seen.Webhooks[n]
-		if h.Ignored {
-			continue
-		}
 		if one, ok := b.called(h.Client.Service); ok {
 			one.Object = b.health.Known(object.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration})
 			one.Field, one.Label = "webhooks[].clientConfig.service", h.Name
 			one.Message = refusedWrites(h) + " are refused"
+			if h.Ignored {
+				one.ClusterWide, one.Message = false, refusedWrites(h)+" pass without it"
+			}
 			b.add(one)
 		}
 	}

@@ -30,7 +30,7 @@ func (j *Judge) addClaimsLeft(all *Outcomes) {
 
 // addClaimsPending adds the claims that a deleted StatefulSet deletes by its retention policy, and that do not
 // refer to it yet. Its controller adds the reference to the claims of existing pods if it gets to it before the
-// delete.
+// delete. A delete that orphans the pods removes that reference again.
 //
 // Upstream: pkg/controller/statefulset/stateful_pod_control.go StatefulPodControl.UpdatePodClaimForRetentionPolicy.
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go hasStaleOwnerRef, hasUnexpectedController.
@@ -44,13 +44,23 @@ func (j *Judge) addClaimsPending(all *Outcomes) {
 		_, controlled := claim.Controller()
 		stale := slices.ContainsFunc(claim.Owners, func(r object.OwnerReference) bool { return r.Kind == set.Kind && r.Name == set.Name })
 		if facts := set.StatefulSet(); facts == nil || !facts.DeletesClaims || set.BeingDeleted() || controlled || stale ||
-			!slices.Contains(known.usedBy(set.UID), claim.Name) {
+			!slices.Contains(known.usedBy(set.UID), claim.Name) || orphans(all, set) {
 			return
 		}
 		pending := &Outcome{Track: &Track{First: claim, Last: claim}, Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening}
 		pending.MarkUnknown(reason.PVCOwnerPending)
 		j.set(all, claim, pending)
 	})
+}
+
+// orphans reports whether an object has orphaned a dependent.
+func orphans(all *Outcomes, owner *object.Object) bool {
+	for _, out := range all.All() {
+		if by := out.Track.orphanedBy; by != nil && by.UID == owner.UID {
+			return true
+		}
+	}
+	return false
 }
 
 // eachClaimLeft calls do for each claim of a deleted StatefulSet that has no outcome yet and is not being deleted.

@@ -98,7 +98,7 @@ var situations = []situation{
 	},
 	{"Service of a ValidatingWebhook", hook + webhook("Validating", "Fail"), "service/hook", "breaking hook.example.com hook now", writes, nil},
 	{"Service of a MutatingWebhook", hook + webhook("Mutating", "Fail"), "service/hook", "breaking hook.example.com hook now", writes, nil},
-	{"Service of a webhook that is ignored", hook + webhook("Validating", "Ignore"), "service/hook", "", writes, nil},
+	{"Service of a webhook that is ignored", hook + webhook("Validating", "Ignore"), "service/hook", "breaking hook.example.com hook now", nil, nil},
 	{"namespace of a webhook's Service", hook + webhook("Validating", "Fail"), "namespace/NAMESPACE", "breaking hook.example.com hook now", writes, nil},
 	{
 		"Service of an APIService", hook + next + "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.called.example.com}, spec: {group: called.example.com, version: v1, " +
