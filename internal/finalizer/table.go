@@ -159,16 +159,10 @@ func (k Known) on(kind string) Known {
 	return k
 }
 
-// fluxObservers are the kinds of Flux that deploy nothing.
-//
-// Source: notification-controller, image-reflector-controller and image-automation-controller, the Reconcile functions
-// of internal/controller.
-var fluxObservers = []string{"Alert", "Provider", "Receiver", "ImageRepository", "ImagePolicy", "ImageUpdateAutomation"}
-
 // special has the finalizers that controllers remove from some kinds after other work than from the rest.
 //
 // Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion; source-controller,
-// internal/controller/gitrepository_controller.go reconcileDelete, and those of the other sources;
+// internal/controller/gitrepository_controller.go reconcileDelete, and those of the other sources, notifications and images;
 // helm-controller, internal/controller/helmrelease_controller.go reconcileDelete; kueue,
 // pkg/controller/jobframework/reconciler.go JobReconciler.ReconcileGenericJob; longhorn-manager,
 // controller/backup_controller.go reconcile.
@@ -179,7 +173,7 @@ var special = []struct {
 }{
 	{argoFinalizer + "*", []string{"AppProject"}, "when no Application uses the project", "a project that Applications still use"},
 	{fluxFinalizer, []string{"GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket"}, "when its artifacts are deleted", "artifacts in the storage of the source controller"},
-	{fluxFinalizer, fluxObservers, "when it has stopped to work on it", "nothing that outlives the object"},
+	{fluxFinalizer, []string{"Alert", "Provider", "Receiver", "ImageRepository", "ImagePolicy", "ImageUpdateAutomation"}, "when it has stopped to work on it", "nothing that outlives the object"},
 	{fluxFinalizer, []string{"HelmRelease"}, "when its Helm release is uninstalled", "what its Helm release has installed"},
 	{"longhorn.io", longhornBackups, "when its data in the backup target is deleted", "data in the backup target"},
 	{kueueGroup + "/resource-in-use", []string{workloadKind}, "when its job is stopped, finished or gone", "quota that stays reserved"},

@@ -203,6 +203,11 @@ func init() {
 			}
 		}
 		byUser[r.User.GroupKind] = append(byUser[r.User.GroupKind], &r)
+		for _, k := range append([]object.Kind{r.User, r.To}, r.Or...) {
+			if k.Kind != "" {
+				scopes[k.GroupKind] = k
+			}
+		}
 	}
 	for kind, rules := range byUser {
 		var paths []string

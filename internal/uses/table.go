@@ -44,18 +44,8 @@ func kindOf(group, version, kind, plural string, namespaced bool) object.Kind {
 // NetworkPolicy is the kind of policies that isolate pods.
 var NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies", true)
 
-// scopes has the kinds that references name, for their scope.
-var scopes = func() map[schema.GroupKind]object.Kind {
-	byKind := map[schema.GroupKind]object.Kind{}
-	for _, k := range append([]object.Kind{
-		clusterRole, object.Role, object.APIService, csiDriver, ingressClass, runtimeClass, priorityLevel, deviceClass, attributesClass, claimTemplate, volumeSnapshot, snapshotClass, configMap, secret, service, object.ServiceAccount,
-		object.PV, object.PVC, object.StorageClass, object.PriorityClass, object.ResourceClaim, object.Node, object.Namespace,
-		object.Deployment, object.StatefulSet, object.ReplicaSet, object.DaemonSet, object.Pod, object.CRD,
-	}, customKinds...) {
-		byKind[k.GroupKind] = k
-	}
-	return byKind
-}()
+// scopes has the kinds that references name, for their scope: those of the rules, and two that only guesses name.
+var scopes = map[schema.GroupKind]object.Kind{object.Namespace.GroupKind: object.Namespace, object.CRD.GroupKind: object.CRD}
 
 // The effects on workloads.
 const (

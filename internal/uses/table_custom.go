@@ -136,15 +136,6 @@ var (
 		kindOf(gatewayAPI, "v1alpha2", "TCPRoute", "tcproutes", true),
 		kindOf(gatewayAPI, "v1alpha2", "UDPRoute", "udproutes", true),
 	}
-	customKinds = slices.Concat(gatewayRoutes, []object.Kind{
-		gateway, gatewayClass, ReferenceGrant, issuer, clusterIssuer, certificate, secretStore, clusterSecretStore, externalSecret, scaledObject, triggerAuth,
-		clusterTriggerAuth, istioGateway, podAutoscaler, virtualService, destinationRule, rollout, analysis, clusterAnalysis, serviceMonitor, podMonitor, prometheus, alertmanager, knativeService,
-		kustomization, helmRelease, gitRepository, ociRepository, helmRepository, helmChart, bucket,
-		appProject, workflowTemplate, clusterWorkflow, traefikMiddleware, traefikService, httpProxy, backupLocation, clusterQueue, resourceFlavor, addressPool, ec2NodeClass, broker,
-		kongPlugin, managedCertificate, networkAttachment, secretProviderClass,
-		tektonTask, triggerTemplate, triggerBinding, clusterTriggerBinding, kafka, kafkaConnect, postgresCluster, eventSource, eventBus,
-		fluxProvider, imageRepository, catalogSource, longhornVolume, lvmVolume, zfsVolume, cstorVolume, logicalVolume, cephPool, cephFilesystem,
-	})
 )
 
 // customRules returns the rules for kinds of other projects, as their API documents the fields.

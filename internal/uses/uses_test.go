@@ -188,9 +188,6 @@ func TestTable(t *testing.T) {
 			if r.Label == "" || !slices.Contains(report.BreakageTimes(), r.When) || r.Effect == "" && r.When != report.BreaksNever {
 				t.Errorf("%s: incomplete", id)
 			}
-			if _, ok := scopes[r.To.GroupKind]; !ok && !r.Any && r.To.GroupKind != object.ValidatingAdmissionPolicy.GroupKind {
-				t.Errorf("%s: the scope of %s is unknown", id, r.To.Kind)
-			}
 		}
 	}
 }
