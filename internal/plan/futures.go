@@ -118,7 +118,7 @@ func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) 
 		s.futures.first = all
 	}
 	s.futures.untouched = s.priorDeletions.untouchedOutcomes(all)
-	s.futures.end, s.futures.steps = s.serverObjects(), s.recorder.records.len()
+	s.futures.end, s.futures.steps = s.serverObjects(), s.recorder.steps.len()
 	if heals {
 		s.recoverControllers()
 		s.tracks.Phase = later.firstPhase

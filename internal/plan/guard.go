@@ -58,7 +58,7 @@ type plannedWrites struct {
 func (r *Result) Guard(api engine.API) *Guard {
 	g := &Guard{api: api, planned: map[types.UID]*plannedWrites{}}
 	rec := r.run.recorder
-	for n, step := range rec.records.all {
+	for n, step := range rec.steps.all {
 		if r.run.futures.isLater(n) {
 			break
 		}

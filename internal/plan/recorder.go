@@ -64,9 +64,9 @@ type recorder struct {
 	observedObject *object.Object // of the current decision
 	pending        []object.Event
 	delivered      []object.Event // result of the last Events
-	records        records
+	steps          records
 	words          *outcome.Words
-	onEvent        func(e object.Event, cause int)
+	onEvent        func(object.Event)
 	// keep withholds writes of the collector. withheldWrites contains their reasons.
 	keep           Keeper
 	withheldWrites map[object.Ref]reason.Code
@@ -368,21 +368,27 @@ func (r *recorder) Select(gr schema.GroupResource, namespace string, match func(
 // Writes returns the number of changes on the server.
 func (r *recorder) Writes() uint64 { return r.server.Writes() }
 
+// records reports whether the next requests are recorded: all of them for steps, and for Guard and Writes
+// those of the collector.
+func (r *recorder) records() bool {
+	return r.recorded.hasSteps() || r.recorded == RecordRequests && r.actor == outcome.ActorCollector
+}
+
 // addStep records a step, and after it the removals that it caused.
 func (r *recorder) addStep(verb string, rec record) {
-	if r.recorded != RecordNothing {
+	if r.records() {
 		rec.verb, rec.actor, rec.reason = r.words.Number(verb), r.words.Number(r.actor), r.words.Number(r.reason)
-		r.records.add(rec)
+		r.steps.add(rec)
 	}
 	if verb != verbGet {
-		r.takeEvents(r.records.len())
+		r.takeEvents(r.steps.len())
 	}
 }
 
 // recordedObject returns an object with the identity ref for a record: the observed object of the
-// current decision if it has that identity. nil if steps are not recorded.
+// current decision if it has that identity. nil if the request is not recorded.
 func (r *recorder) recordedObject(ref object.Ref) *object.Object {
-	if r.recorded == RecordNothing {
+	if !r.records() {
 		return nil
 	}
 	if r.observedObject != nil && r.observedObject.Ref == ref {
@@ -403,25 +409,32 @@ func answerOf(err error) int16 {
 	return http.StatusInternalServerError
 }
 
-// Events returns the new events of the kinds that the collector watches. The next call reuses the
+// Events returns the new events of the kinds that the collector watches. The next call may reuse the
 // slice.
 func (r *recorder) Events() []object.Event {
 	r.takeEvents(0)
 	clear(r.delivered)
+	if cap(r.delivered) > fewEvents {
+		r.delivered = nil
+	}
 	r.pending, r.delivered = r.delivered[:0], r.pending
 	return r.delivered
 }
 
+// fewEvents is the largest capacity of an event list that is reused: the end of a million pods in one turn of
+// the kubelet needs 100 MB.
+const fewEvents = 1024
+
 // takeEvents takes new events from the server. cause is the number of the step that caused them.
 func (r *recorder) takeEvents(cause int) {
 	for _, e := range r.server.Events() {
-		if e.Type == object.Deleted && r.recorded != RecordNothing {
-			r.records.add(record{
+		if e.Type == object.Deleted && r.recorded.hasSteps() {
+			r.steps.add(record{
 				object: e.Object, verb: r.words.Number(verbRemoved), actor: r.words.Number(outcome.ActorServer), reason: r.words.Number(r.reason), cause: int32(cause),
 			})
 		}
 		if r.onEvent != nil {
-			r.onEvent(e, cause)
+			r.onEvent(e)
 		}
 		r.followCallees(e)
 		if r.watches(e.Object) {

@@ -122,7 +122,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		s.attribution.cachedMap = o.reachCache.paths
 	}
 	s.priorDeletions = priorDeletions{snap: snap, tracks: s.tracks, judge: s.judge, attribution: &s.attribution, controllers: &s.finalizerControllers}
-	s.recorder.onEvent = func(e object.Event, _ int) {
+	s.recorder.onEvent = func(e object.Event) {
 		s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor))
 		s.freeDeletions(e)
 	}

@@ -15,9 +15,9 @@ import (
 // steps returns the requests to the server and the removals, in order.
 func (s *simulation) steps() []report.Step {
 	rec := s.recorder
-	steps := make([]report.Step, 0, rec.records.len())
+	steps := make([]report.Step, 0, rec.steps.len())
 	c := stepCauses{changed: map[types.UID]int{}, dependentRemoved: map[types.UID]int{}}
-	for n, r := range rec.records.all {
+	for n, r := range rec.steps.all {
 		step := report.Step{
 			N: n, Actor: rec.words.Text(r.actor), Verb: rec.words.Text(r.verb), Object: r.object.Ref, Policy: rec.words.Text(r.policy),
 			Reason: rec.words.Text(r.reason), Cause: int(r.cause), Answer: int(r.answer),

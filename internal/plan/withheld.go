@@ -88,7 +88,7 @@ func (r *Result) Writes() []Write { return r.run.writes() }
 func (s *simulation) writes() []Write {
 	var list []Write
 	rec := s.recorder
-	for n, step := range rec.records.all {
+	for n, step := range rec.steps.all {
 		if s.futures.isLater(n) {
 			break
 		}
