@@ -1,4 +1,4 @@
-package diagnose_test
+package doctor
 
 import (
 	"bytes"
@@ -17,6 +17,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// The times of these tests, in seconds.
+const (
+	now      = 1_000_000
+	old      = now - 5*3600
+	patience = 20 * 60
 )
 
 // drawn is a snapshot of a drawn world, in which everything is old.

@@ -1,4 +1,4 @@
-package diagnose_test
+package doctor
 
 import (
 	"bytes"
