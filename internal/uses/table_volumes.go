@@ -37,7 +37,8 @@ var volumeObjects = []struct {
 
 // volumeRules returns the rules for what holds the data of volumes.
 //
-// Source: rook.io/docs/rook/latest/Storage-Configuration: clusterID is the namespace of the Ceph cluster.
+// Source: rook.io/docs/rook/latest/Storage-Configuration: clusterID is the namespace of the Ceph cluster. Pools of an
+// external one are no objects, and without Rook it is the ID of the cluster.
 func volumeRules() []Rule {
 	var list []Rule
 	for _, v := range volumeObjects {
@@ -57,8 +58,8 @@ func volumeRules() []Rule {
 	}{{"pool", cephPool}, {"fsName", cephFilesystem}} {
 		list = append(
 			list,
-			Rule{User: object.StorageClass, Path: "parameters." + c.key, In: "parameters.clusterID", To: c.to, Label: c.key, When: report.BreaksNextReconcile, Effect: "no volumes are provisioned"},
-			Rule{User: object.PV, Path: "spec.csi.volumeAttributes." + c.key, In: "spec.csi.volumeAttributes.clusterID", To: c.to, Label: c.key, When: report.BreaksNow, Effect: "its data is in it"},
+			Rule{User: object.StorageClass, Path: "parameters." + c.key, In: "parameters.clusterID", To: c.to, Inexact: true, Label: c.key, When: report.BreaksNextReconcile, Effect: "no volumes are provisioned"},
+			Rule{User: object.PV, Path: "spec.csi.volumeAttributes." + c.key, In: "spec.csi.volumeAttributes.clusterID", To: c.to, Inexact: true, Label: c.key, When: report.BreaksNow, Effect: "its data is in it"},
 		)
 	}
 	return list
