@@ -32,7 +32,7 @@ var shownElsewhere = []shown{
 	{"L81", "internal/backup/open_test.go", "TestCheckCluster"},
 	{"L83", "test/controlplane/commands/collect_test.go", "TestCollectRefused"},
 	{"L83", "internal/controller/gate_test.go", "TestSafetyLimit"},
-	{"L84", "internal/policy/protect_test.go", "TestCheck"},
+	{"L84", "internal/apply/protect_test.go", "TestCheck"},
 	{"L90", "test/controlplane/finalizers/remove_test.go", "TestChangedMeanwhile"},
 	{"L91", "test/controlplane/finalizers/remove_test.go", "TestClaimInUse"},
 	{"L93", "test/controlplane/finalizers/remove_test.go", "TestDefinitionWithInstances"},
