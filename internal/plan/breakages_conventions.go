@@ -34,13 +34,21 @@ func (b *breakages) conventionsOf(at object.Coordinates) {
 	for _, c := range uses.ConventionsOf(o) {
 		field, label := c.Field()
 		one := report.Breakage{Field: field, Label: label, Reference: target, When: c.When, Certainty: certainty, Message: c.Effect}
-		for _, user := range b.snap.All(c.User.GroupResource()) {
+		users := b.snap.All(c.User.GroupResource())
+		if name := c.UserName(o); name != "" {
+			users = nil
+			if user := b.snap.FindKind(c.User, o.Namespace, name); user != nil {
+				users = append(users, user)
+			}
+		}
+		for _, user := range users {
 			if c.Uses(user, o) {
 				one.Object = user.Ref
 				b.add(one)
 			}
 		}
-		if outside := c.User.Kind == ""; outside || b.unreadUsers(c.User) {
+		known := c.UserName(o) != "" && len(users) > 0 // it is the only one
+		if outside := c.User.Kind == ""; outside || !known && b.unreadUsers(c.User) {
 			if !outside {
 				one.Certainty = report.Undecided
 			}

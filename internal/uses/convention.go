@@ -109,11 +109,17 @@ func (c *Convention) finds(o *object.Object) bool {
 	return labelled && (len(c.Values) == 0 || slices.Contains(c.Values, value))
 }
 
-// Uses reports whether an object of the kind User is a user of the object to.
-func (c *Convention) Uses(user, to *object.Object) bool {
-	if c.Named != "" && (user.Namespace != to.Namespace || user.Name != to.Labels.Get(c.Named)) {
-		return false
+// UserName returns the name of the user, which is in the namespace of the object to; empty if it is not known by
+// its name.
+func (c *Convention) UserName(to *object.Object) string {
+	if c.Named == "" {
+		return ""
 	}
+	return to.Labels.Get(c.Named)
+}
+
+// Uses reports whether an object of the kind User is a user of the object to. One with the UserName always is.
+func (c *Convention) Uses(user, to *object.Object) bool {
 	return (!c.Near || user.Namespace == to.Namespace) && (c.UserLabel == "" || user.Labels.Get(c.UserLabel) == c.UserValue)
 }
 
