@@ -23,8 +23,7 @@ type departingKind struct {
 // again includes those that come back.
 func leaving(p *report.Plan, again bool) departures {
 	goes := departures{}
-	for i := range p.Effects {
-		e := &p.Effects[i]
+	for e := range p.Account() {
 		refused := e.Outcome == report.Kept && e.Reason == string(reason.RequestRefused)
 		if e.IsDeleted() && !refused && (again || !comesBack(e)) {
 			goes.add(e)
@@ -36,8 +35,7 @@ func leaving(p *report.Plan, again bool) departures {
 // recreatedAccounts returns the ServiceAccounts of the account that go and are created again at once.
 func recreatedAccounts(p *report.Plan) departures {
 	accounts := departures{}
-	for i := range p.Effects {
-		e := &p.Effects[i]
+	for e := range p.Account() {
 		if e.Object.Is(object.ServiceAccount) && e.Recreator != "" && e.IsDeleted() {
 			accounts.add(e)
 		}
