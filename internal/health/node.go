@@ -170,13 +170,15 @@ type drain struct {
 	// evictable is true if the node has a pod that the drain can evict and that is not being
 	// deleted.
 	evictable bool
+	// kept is the first pod that an annotation keeps Karpenter from evicting; nil if there is none.
+	kept *object.Object
 }
 
 // drainsByNode returns the drains by node. It is computed on first use.
 //
 // Upstream: pkg/registry/core/pod/storage/eviction.go EvictionREST.Create, canIgnorePDB.
 func (s *Assessment) drainsByNode() map[string]drain {
-	if s.drains != nil || s.evidence == nil || len(s.evidence.Budgets) == 0 {
+	if s.drains != nil || s.evidence == nil {
 		return s.drains
 	}
 	s.drains = map[string]drain{}
@@ -189,6 +191,9 @@ func (s *Assessment) drainsByNode() map[string]drain {
 			continue
 		}
 		d := s.drains[f.NodeName]
+		if d.kept == nil && !f.Finished() && pod.Protection().Has(object.KarpenterKeep) {
+			d.kept = pod
+		}
 		held := false
 		for _, b := range budgets[pod.Namespace] {
 			if !b.match.Matches(pod.Labels) || f.Finished() || f.Phase == "Pending" {
@@ -248,19 +253,24 @@ func (s *Assessment) drainOf(o *object.Object, name string) finalizer.Pause {
 	if name != finalizer.KarpenterDrains {
 		return finalizer.Pause{}
 	}
+	if o.Is(object.Node) {
+		return s.drainOfNode(o.Name)
+	}
 	for _, node := range s.objectsOf(object.Node.GroupKind) {
-		if node.UID != o.UID && !node.RefersTo(o.UID) {
-			continue
+		if node.RefersTo(o.UID) {
+			return s.drainOfNode(node.Name)
 		}
-		for _, x := range s.Evictions(node.Name) {
-			budget := s.Known(x.Budget.Ref)
-			return finalizer.Pause{On: budget, Why: x.Text(budget), MayEnd: true}
-		}
-		for _, pod := range s.objectsOf(object.Pod.GroupKind) {
-			if f := pod.Pod(); f != nil && f.NodeName == node.Name && !f.Finished() && !pod.BeingDeleted() && pod.Protection().Has(object.KarpenterKeep) {
-				return finalizer.Pause{On: pod.Ref, Why: "annotation " + object.KarpenterKeepKey + " of " + pod.FullName() + " keeps Karpenter from evicting it", MayEnd: true}
-			}
-		}
+	}
+	return finalizer.Pause{}
+}
+
+func (s *Assessment) drainOfNode(node string) finalizer.Pause {
+	if blocked := s.Evictions(node); len(blocked) > 0 {
+		budget := s.Known(blocked[0].Budget.Ref)
+		return finalizer.Pause{On: budget, Why: blocked[0].Text(budget), MayEnd: true}
+	}
+	if pod := s.drainsByNode()[node].kept; pod != nil {
+		return finalizer.Pause{On: pod.Ref, Why: "annotation " + object.KarpenterKeepKey + " of " + pod.FullName() + " keeps Karpenter from evicting it", MayEnd: true}
 	}
 	return finalizer.Pause{}
 }

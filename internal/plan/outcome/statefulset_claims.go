@@ -39,28 +39,24 @@ func (j *Judge) addClaimsPending(all *Outcomes) {
 	if j.Health != nil && j.Health.Assessment != nil && j.Health.Assessment.ManagerLeaseExpired() {
 		return
 	}
+	orphaning := map[types.UID]bool{} // the objects that have orphaned a dependent
+	for _, out := range all.All() {
+		if by := out.Track.orphanedBy; by != nil {
+			orphaning[by.UID] = true
+		}
+	}
 	j.eachClaimLeft(all, func(out *Outcome, claim *object.Object, known *claims) {
 		set := out.Track.First
 		_, controlled := claim.Controller()
 		stale := slices.ContainsFunc(claim.Owners, func(r object.OwnerReference) bool { return r.Kind == set.Kind && r.Name == set.Name })
 		if facts := set.StatefulSet(); facts == nil || !facts.DeletesClaims || set.BeingDeleted() || controlled || stale ||
-			!slices.Contains(known.usedBy(set.UID), claim.Name) || orphans(all, set) {
+			!slices.Contains(known.usedBy(set.UID), claim.Name) || orphaning[set.UID] {
 			return
 		}
 		pending := &Outcome{Track: &Track{First: claim, Last: claim}, Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening}
 		pending.MarkUnknown(reason.PVCOwnerPending)
 		j.set(all, claim, pending)
 	})
-}
-
-// orphans reports whether an object has orphaned a dependent.
-func orphans(all *Outcomes, owner *object.Object) bool {
-	for _, out := range all.All() {
-		if by := out.Track.orphanedBy; by != nil && by.UID == owner.UID {
-			return true
-		}
-	}
-	return false
 }
 
 // eachClaimLeft calls do for each claim of a deleted StatefulSet that has no outcome yet and is not being deleted.
