@@ -77,7 +77,7 @@ type consequenceIndex struct {
 	// of the namespaces and CRDs among them, which take their content with them.
 	deleted                 map[types.UID]bool
 	namespaces, definitions map[string]bool
-	// owners are the coordinates of deleted objects that take others without an owner reference.
+	// owners are the coordinates of the same objects: some take others without an owner reference.
 	owners map[object.Coordinates]bool
 	// nodes reports that a Node is deleted, and claims that a PersistentVolumeClaim is.
 	nodes, claims bool

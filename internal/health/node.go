@@ -244,8 +244,9 @@ func (s *Assessment) Cordoned(node string) bool {
 	return n != nil && n.Cordoned
 }
 
-// drainOf returns the pod for which Karpenter waits before it removes a finalizer. It may end: the pod may finish, a
-// budget may allow an eviction, and a NodeClaim may have a limit, which a snapshot lacks.
+// drainOf returns what keeps Karpenter from removing its finalizer from a Node or NodeClaim: a pod that it cannot
+// evict. That may end: the pod may finish, a budget may allow an eviction, and a NodeClaim may have a limit, which a
+// snapshot lacks.
 //
 // Source: karpenter, pkg/controllers/node/termination/terminator/terminator.go Drain; pkg/utils/pod/scheduling.go
 // IsEvictable, IsDrainable.

@@ -64,7 +64,7 @@ func texts(path string, at func(*facts) *[]string) factField {
 	}}
 }
 
-// existence is a field of which only matters whether it has a value.
+// existence returns a field that is only asked whether it has a value.
 func existence(path string, at func(*facts) *bool) factField {
 	return factField{path: path, keep: keepFields(nil), read: func(l *lexer, it *item, _ string, _ bool) error {
 		*at(&it.facts) = l.token() != 'n'
