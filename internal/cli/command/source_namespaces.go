@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/rest"
@@ -95,29 +97,32 @@ type Selection struct {
 	IgnoreNotFound bool
 }
 
-// metadataOnly is the media type of an object without its content, with a fallback for servers that lack it.
-const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+// metadataOf returns the media type of objects or lists without their content, with a fallback for servers that
+// lack it.
+func metadataOf(what string) string {
+	return "application/json;as=" + what + ";g=meta.k8s.io;v=v1,application/json"
+}
 
-// isByName reports whether all objects are read by name. Lists are read whole: kubectl's builder needs the
-// kinds of their items.
+// isByName reports whether all objects are read by name.
 func (t *Selection) isByName() bool {
 	named := len(t.Args) != 1 || strings.Contains(t.Args[0], "/")
 	return named && t.Labels == "" && t.Fields == "" && !t.All
 }
 
-// Resolve finds the selected objects as kubectl does, and reads them from the server, also those in
-// files. The result has UIDs and resourceVersions, and the preferred version of each resource once
-// Discover has run; it has no spec or status.
+// Resolve finds the selected objects as kubectl does, and reads their metadata from the server, also
+// of those in files. The result has UIDs and resourceVersions, and the preferred version of each
+// resource once Discover has run.
 func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *kube.Client, t Selection) ([]*object.Object, error) {
 	namespace, enforce, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
 	}
-	builder := resource.NewBuilder(unlimited{flags, c.Config(ctx)})
+	accept := metadataOf("PartialObjectMetadataList")
 	if t.isByName() {
-		builder = builder.TransformRequests(func(r *rest.Request) { r.SetHeader("Accept", metadataOnly) })
+		accept = metadataOf("PartialObjectMetadata")
 	}
-	found := builder.
+	builder := resource.NewBuilder(unlimited{flags, c.Config(ctx)}).
+		TransformRequests(func(r *rest.Request) { r.SetHeader("Accept", accept) }).
 		Unstructured().
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace().
@@ -127,9 +132,11 @@ func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *k
 		SelectAllParam(t.All).
 		AllNamespaces(t.AllNamespaces).
 		ResourceTypeOrNameArgs(false, t.Args...).
-		Latest().
-		Flatten().
-		Do()
+		Latest()
+	if t.isByName() {
+		builder = builder.Flatten() // items of a list of metadata have no kind for it
+	}
+	found := builder.Do()
 	if t.IgnoreNotFound {
 		found.IgnoreErrors(apierrors.IsNotFound)
 	}
@@ -142,19 +149,26 @@ func Resolve(ctx context.Context, flags genericclioptions.RESTClientGetter, c *k
 	}
 	objects := make([]*object.Object, 0, len(infos))
 	for _, info := range infos {
-		m, err := meta.Accessor(info.Object)
-		if err != nil {
-			return nil, err
-		}
 		gvk := info.Mapping.GroupVersionKind
-		gr := info.Mapping.Resource.GroupResource()
-		o := kube.ObjectOf(m, gvk.GroupVersion().String(), gvk.Kind)
 		if d := c.Discovered(); d != nil {
-			if r, ok := d.Resources.Preferred(gr); ok {
-				o.APIVersion, o.Kind = r.APIVersion(), r.Kind
+			if r, ok := d.Resources.Preferred(info.Mapping.Resource.GroupResource()); ok {
+				gvk = schema.FromAPIVersionAndKind(r.APIVersion(), r.Kind)
 			}
 		}
-		objects = append(objects, o)
+		add := func(found runtime.Object) error {
+			m, err := meta.Accessor(found)
+			if err == nil {
+				objects = append(objects, kube.ObjectOf(m, gvk.GroupVersion().String(), gvk.Kind))
+			}
+			return err
+		}
+		each := add
+		if meta.IsListType(info.Object) {
+			each = func(list runtime.Object) error { return meta.EachListItem(list, add) }
+		}
+		if err := each(info.Object); err != nil {
+			return nil, err
+		}
 	}
 	return objects, nil
 }

@@ -28,6 +28,8 @@ type Meter struct {
 	mu         sync.Mutex
 	sent       map[string]*amount
 	asked      []string
+	texts      []string
+	holding    []string
 }
 
 type amount struct {
@@ -35,8 +37,9 @@ type amount struct {
 	bytes    int64
 }
 
-// Meter stands between a client and the API server. It has to be closed.
-func (c *Cluster) Meter() (*Meter, error) {
+// Meter stands between a client and the API server, and looks for the texts in the answers. It has
+// to be closed.
+func (c *Cluster) Meter(texts ...string) (*Meter, error) {
 	server, err := url.Parse(c.URL)
 	if err != nil {
 		return nil, err
@@ -45,7 +48,7 @@ func (c *Cluster) Meter() (*Meter, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Meter{sent: map[string]*amount{}}
+	m := &Meter{sent: map[string]*amount{}, texts: texts}
 	if m.dir, err = os.MkdirTemp("", "meter-"); err != nil {
 		return nil, err
 	}
@@ -59,6 +62,9 @@ func (c *Cluster) Meter() (*Meter, error) {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
 			r.Out.Header.Set("Authorization", "Bearer "+c.Token)
+			if len(texts) > 0 {
+				r.Out.Header.Del("Accept-Encoding") // the transport decompresses what it asked for itself
+			}
 		},
 		ModifyResponse: func(a *http.Response) error { a.Body = m.count(a.Request, a.Body); return nil },
 		ErrorLog:       stdlog.New(io.Discard, "", 0), // of watches that are cut
@@ -109,13 +115,15 @@ func (m *Meter) count(r *http.Request, body io.ReadCloser) io.ReadCloser {
 	}
 	a.requests++
 	m.asked = append(m.asked, r.Method+" "+r.URL.Path)
-	return &measured{body, m, a}
+	return &measured{ReadCloser: body, meter: m, to: a, about: r.Method + " " + r.URL.RequestURI()}
 }
 
 type measured struct {
 	io.ReadCloser
 	meter *Meter
 	to    *amount
+	about string
+	read  []byte // if the meter looks for texts
 }
 
 // Read reads and counts.
@@ -124,7 +132,31 @@ func (b *measured) Read(into []byte) (int, error) {
 	b.meter.mu.Lock()
 	defer b.meter.mu.Unlock()
 	b.to.bytes += int64(n)
+	if len(b.meter.texts) > 0 {
+		b.read = append(b.read, into[:n]...)
+	}
 	return n, err
+}
+
+// Close ends the answer, and notes it if a text was in it.
+func (b *measured) Close() error {
+	b.meter.mu.Lock()
+	defer b.meter.mu.Unlock()
+	for _, text := range b.meter.texts {
+		if bytes.Contains(b.read, []byte(text)) {
+			b.meter.holding = append(b.meter.holding, b.about)
+			break
+		}
+	}
+	b.read = nil
+	return b.ReadCloser.Close()
+}
+
+// Holding lists the requests with a text in the answer, as GET /api/v1/secrets?limit=500.
+func (m *Meter) Holding() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.holding)
 }
 
 // All is the number of requests, and of the bytes of their answers as they were sent.
