@@ -32,14 +32,20 @@ func (r *undoRun) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 			return
 		}
 		i := Intent{Object: place, Verb: http.MethodPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
+		var answer []byte
 		result, err := r.sendJournalled(i, func() (string, error) {
-			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
+			var err error
+			answer, err = r.client.Overwrite(ctx, place, patch)
+			return "", err
 		})
 		out.State, out.Message = stateOf(result, report.StepRestored), ""
 		if err == nil {
 			out.UID = place.UID
 			if s.Verb == undo.Overwrite {
 				r.wrote[s.Object] = live
+				if changed := r.changedBy(s, answer); len(changed) > 0 {
+					out.State, out.Message, out.Differences = report.StepDiffers, "the server, such as a webhook, changed what was written", changed
+				}
 			}
 			return
 		}
@@ -55,6 +61,16 @@ func (r *undoRun) overwrite(ctx context.Context, s *undo.Step, out *report.UndoS
 			return
 		}
 	}
+}
+
+// changedBy returns the fields that the server, such as a webhook, stored otherwise than a step wrote them.
+// answer is what it stored. What was saved has its defaults, so what the server adds is a difference, too.
+func (r *undoRun) changedBy(s *undo.Step, answer []byte) []report.FieldDifference {
+	list, err := s.Differs(answer)
+	if err != nil {
+		return nil
+	}
+	return r.values.differences(s.Object, list)
 }
 
 // restoreSecretReferences adds the names of existing Secrets to a ServiceAccount.

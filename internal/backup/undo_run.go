@@ -175,7 +175,7 @@ func (r *undoRun) post(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 		answer, made, err := r.client.Create(ctx, s.Object, body, false)
 		if err == nil {
 			out.UID = made.UID
-			out.Differences = r.values.differences(s.Object, s.ChangedBy(answer))
+			out.Differences = r.changedBy(s, answer)
 			r.wrote[s.Object] = made
 			r.mapping.Made(s, made.UID)
 			return madeAs + string(made.UID), nil

@@ -246,6 +246,23 @@ func (c *Client) PatchRaw(ctx context.Context, ref object.Ref, subresource strin
 	return c.writeTo(ctx, http.MethodPatch, ref, subresource, string(form), body, dry)
 }
 
+// Overwrite sends a merge patch to an object, and returns the object as stored.
+func (c *Client) Overwrite(ctx context.Context, ref object.Ref, patch []byte) ([]byte, error) {
+	at, err := c.locate(ref)
+	if err != nil {
+		return nil, err
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
+	a, err := c.send(ctx, request{
+		verb: http.MethodPatch, path: append(at.path(), ref.Name), accept: jsonType, body: patch, content: string(types.MergePatchType), about: about,
+	})
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := rawObject(a, at.Resource, about)
+	return raw, err
+}
+
 // Create creates the object ref from JSON. It returns the object as stored, as bytes and decoded.
 // apierrors.IsAlreadyExists holds for the error if it exists already. With dry the server does not
 // store it.

@@ -128,7 +128,8 @@ const (
 	StepMade StepState = "Made"
 	// StepRestored: the object has its references or its status again.
 	StepRestored StepState = "Restored"
-	// StepDiffers: the object was created by another client, with other content. It stays as it is.
+	// StepDiffers: the object was created by another client, with other content, or the server stored
+	// something else than was written. It stays as it is.
 	StepDiffers StepState = "Differs"
 	// StepTaken: another client has created an object of that name. It stays as it is.
 	StepTaken StepState = "TakenMeanwhile"
@@ -164,7 +165,7 @@ type UndoStep struct {
 	Stripped []string     `json:"stripped,omitempty"`
 	Notes    []UndoNote   `json:"notes,omitempty"`
 	// Differences are the fields that are overwritten. For StepDiffers they are the fields that are
-	// not as saved, for StepMade those that the server, such as a webhook, stored with another value.
+	// not as saved, for StepMade those that the server, such as a webhook, stored otherwise.
 	Differences []FieldDifference `json:"differences,omitempty"`
 	State       StepState         `json:"state"`
 	Message     string            `json:"message,omitempty"`

@@ -193,16 +193,6 @@ func (s *Step) Differs(raw []byte) ([]Difference, error) {
 	return differences("", intended(s.Object, s.content), intended(s.Object, now)), nil
 }
 
-// ChangedBy returns the fields that a server changed of the object of a Create step. raw is its answer. What it
-// added is not among them: it may be a default.
-func (s *Step) ChangedBy(raw []byte) []Difference {
-	list, err := s.Differs(raw)
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(list, func(d Difference) bool { return empty(d.Saved) })
-}
-
 // OverwriteOf returns the merge patch of an Overwrite or Secrets step for the current object, with
 // its UID and resourceVersion. other reports that the object differs in other ways than planned.
 func (s *Step) OverwriteOf(m *Mapping, live *object.Object, raw []byte) (patch []byte, other bool, err error) {

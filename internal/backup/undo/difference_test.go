@@ -209,18 +209,3 @@ func TestLacksWhatHolds(t *testing.T) {
 		}
 	}
 }
-
-// TestChangedBy checks that what a server adds is no change: it may be a default.
-func TestChangedBy(t *testing.T) {
-	s := Step{Verb: Create, Object: refOf("ConfigMap web"), content: map[string]any{
-		"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "data": map[string]any{"colour": "red", "size": "big", "list": []any{"a"}},
-	}}
-	answer := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web","uid":"new","labels":{"app":"web","by":"webhook"}},"data":{"colour":"green","list":["a","b"],"more":"x"}}`
-	var got []string
-	for _, d := range s.ChangedBy([]byte(answer)) {
-		got = append(got, d.Path+"="+valueOf(d.Saved)+">"+valueOf(d.Now))
-	}
-	if want := `data.colour=red>green data.list=["a"]>["a","b"] data.size=big><nil>`; strings.Join(got, " ") != want {
-		t.Errorf("got %q", got)
-	}
-}

@@ -107,7 +107,7 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata: {name: recolour}
 spec:
-  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]}
   failurePolicy: Fail
   reinvocationPolicy: Never
   mutations: [{patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "replace", path: "/data/colour", value: "green"}, JSONPatch{op: "add", path: "/data/more", value: "x"}]'}}]
@@ -132,12 +132,18 @@ func TestServerChangesWhatIsMade(t *testing.T) {
 		return s.kubectl(web, "create", "-f", "-", "--dry-run=server", "-o", "jsonpath={.data.colour}") == "green"
 	})
 	a := s.confirmed("undo", dir, "--diff")
-	for _, text := range []string{"2 made, 1 of them changed by the server", "1 object was made with other values", "data.colour", "- green", "+ red"} {
+	for _, text := range []string{"2 made, 1 of them changed by the server", "1 object was made with other values", "data.colour", "- green", "+ red", "data.more", "- x"} {
 		if !strings.Contains(a.out, text) {
 			t.Errorf("no %q in\n%s", text, a.out)
 		}
 	}
-	if a.code != 6 || strings.Contains(a.out, "data.more") || strings.Contains(a.out, "--overwrite") {
+	if a.code != 6 || strings.Contains(a.out, "--overwrite") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	s.kubectl("", "delete", "configmap/web", "-n", "recoloured")
+	s.create(web)
+	a = s.confirmed("undo", dir, "--overwrite", "--diff")
+	if a.code != 6 || !strings.Contains(a.out, "1 differs") || !strings.Contains(a.out, "changed what was written") || !strings.Contains(a.out, "- green") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.errOut)
 	}
 	s.kubectl("", "delete", "mutatingadmissionpolicy/recolour", "mutatingadmissionpolicybinding/recolour", "namespace/recoloured", "--wait=false")
