@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Protection is a set of annotations that ask not to delete the object, or that keep a controller from
-// finishing its deletion. An annotation can only protect, never permit.
+// Protection is a set of annotations that ask not to delete the object, that keep a controller from
+// finishing its deletion, or that say what needs it. An annotation can only protect, never permit.
 type Protection uint32
 
 // The annotations that protect.
@@ -54,6 +54,8 @@ const (
 	ConfigSyncDeletes
 	// KarpenterKeep keeps Karpenter from evicting the pod.
 	KarpenterKeep
+	// DefaultClass is on the StorageClass or IngressClass of new objects that name none.
+	DefaultClass
 )
 
 // The keys of the annotations that protect.
@@ -66,8 +68,8 @@ const (
 	FluxApplyKey             = "kustomize.toolkit.fluxcd.io/ssa"
 )
 
-// The keys of the annotations that decide whether a controller removes its finalizer from the object, or deletes
-// another one first.
+// The keys of the annotations that decide whether a controller removes its finalizer from the object, deletes
+// another one first, or needs the object.
 const (
 	ArgoPausedKey         = "argocd.argoproj.io/skip-reconcile"
 	CrossplanePausedKey   = "crossplane.io/paused"
@@ -84,6 +86,9 @@ const (
 	configSyncPolicyKey   = "configsync.gke.io/deletion-propagation-policy"
 	GroupSnapshotBegunKey = "groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-being-created"
 	KarpenterKeepKey      = "karpenter.sh/do-not-disrupt"
+	DefaultStorageKey     = "storageclass.kubernetes.io/is-default-class"
+	betaDefaultStorageKey = "storageclass.beta.kubernetes.io/is-default-class"
+	DefaultIngressKey     = "ingressclass.kubernetes.io/is-default-class"
 )
 
 // finalizerAnnotations has these annotations, and the values with which they decide. Package finalizer has
@@ -107,6 +112,9 @@ var finalizerAnnotations = map[string]struct {
 	configSyncOnRemoveKey: {ConfigSyncKeep, is("keep")},
 	configSyncPolicyKey:   {ConfigSyncDeletes, is("Foreground")},
 	KarpenterKeepKey:      {KarpenterKeep, is("true")},
+	DefaultStorageKey:     {DefaultClass, is("true")},
+	betaDefaultStorageKey: {DefaultClass, is("true")},
+	DefaultIngressKey:     {DefaultClass, is("true")},
 }
 
 func isTrue(value string) bool {

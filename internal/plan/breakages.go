@@ -49,6 +49,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	}
 	b.idle = b.idleServices()
 	b.references()
+	b.defaults()
 	b.conventions()
 	b.claims()
 	b.webhooks()
@@ -161,7 +162,11 @@ func (b *breakages) references() {
 				continue
 			}
 			one := report.Breakage{Object: user.Ref, Field: r.Field, Label: rule.Label, When: rule.When, Message: rule.Effect}
-			if target, certainty, ok := b.lost(r.Target()); ok {
+			target, certainty, ok := b.lost(r.Target())
+			if r.Default {
+				target, certainty, ok = b.lostDefault(rule.To)
+			}
+			if ok {
 				one.Reference, one.Certainty = target, certainty
 			} else if certainty, ok := b.idle[r.Target()]; ok && rule.Backend {
 				one.Reference, one.Certainty = b.refAt(r.Target()), certainty
@@ -256,6 +261,7 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	deleted := &report.Effect{Object: of.Ref, Outcome: report.Deleted, Consequence: &report.Consequence{Change: report.ChangeDeleted, Certainty: report.Sure}}
 	b := &breakages{snap: snap, health: assessment, goes: departures{}, found: map[breakageKey]bool{}}
 	b.goes.add(deleted)
+	byDefault := defaultUser(snap, of)
 	list := []report.Referrer{}
 	add := func(user object.Ref, r report.Referrer) {
 		told, stays := b.staying(user)
@@ -270,10 +276,10 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	for _, user := range assessment.Referrers() {
 		for i := range user.References {
 			r := &user.References[i]
-			if r.Selector != nil || r.Target() != at {
+			rule := r.Rule(user.Ref.GroupKind())
+			if r.Selector != nil || r.Target() != at && !(r.Default && byDefault != nil && of.Is(rule.To)) {
 				continue
 			}
-			rule := r.Rule(user.Ref.GroupKind())
 			one := report.Referrer{Field: r.Field, Label: rule.Label, When: rule.When, Optional: r.Optional, Certainty: report.Sure}
 			if r.Optional || r.Idle {
 				one.When = report.BreaksNever
@@ -293,6 +299,9 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	b.apis()
 	b.policyParams()
 	b.grants()
+	if byDefault != nil {
+		b.list = append(b.list, *byDefault)
+	}
 	for _, x := range b.list {
 		list = append(list, report.Referrer{Object: x.Object, Field: x.Field, Label: x.Label, When: x.When, Certainty: x.Certainty})
 	}

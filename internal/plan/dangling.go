@@ -34,7 +34,7 @@ func Dangling(snap *snapshot.Snapshot, assessment *health.Assessment, namespace 
 				continue
 			}
 			count++
-			if r.Optional || r.Idle || rule.Host || rule.When == report.BreaksNever || rule.Created || rule.Defaults || rule.Names != nil || rule.Inexact || rule.Default == r.Name || snap.ObjectAt(r.Target()) != nil {
+			if r.Optional || r.Idle || r.Default || rule.Host || rule.When == report.BreaksNever || rule.Created || rule.Defaults || rule.Names != nil || rule.Inexact || rule.Default == r.Name || snap.ObjectAt(r.Target()) != nil {
 				continue
 			}
 			target, resource, ok := snap.Locate(r.Target())

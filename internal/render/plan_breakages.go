@@ -41,6 +41,8 @@ func breakageTexts(s Style, p *report.Plan) []string {
 			what += " -n " + s.text(ns)
 		}
 		switch {
+		case list[0].Name == "":
+			texts[i] = what + " (" + s.text(g.label) + "): " + s.text(g.message)
 		case g.everywhere && strings.HasSuffix(g.kind, "WebhookConfiguration"):
 			texts[i] = "cluster: webhook " + s.text(list[0].Name+"/"+g.label) + " loses " + what + ": " + s.text(g.message)
 		case g.everywhere:
@@ -107,6 +109,9 @@ func explainReferrers(w *writer, e *report.Explanation) {
 			label += ", optional"
 		case r.Certainty == report.Undecided && !strings.HasPrefix(r.Field, "metadata."):
 			label = "by the name of " + s.text(r.Field)
+		}
+		if r.Object.Name == "" {
+			text = "each new " + s.text(r.Object.Kind)
 		}
 		texts = append(texts, text+" ("+label+")")
 	}

@@ -7,6 +7,7 @@ import (
 // Breakage is an object that stays and stops working, because a field of it refers to an object that
 // goes.
 type Breakage struct {
+	// Object has no name if it stands for the objects of its kind that are created later.
 	Object object.Ref `json:"object"`
 	// Field is the path of the field: spec.tls[].secretName. Label is a short name of it.
 	Field string `json:"field"`
@@ -24,12 +25,18 @@ type Breakage struct {
 
 // Text says what breaks, and why.
 func (b *Breakage) Text() string {
+	if b.Object.Name == "" {
+		return b.Reference.ShortName() + " (" + b.Label + "): " + b.Message
+	}
 	text := b.Object.ShortName()
 	if b.Object.Namespace != "" {
 		text += " -n " + b.Object.Namespace
 	}
 	return text + ": " + b.Reference.ShortName() + " (" + b.Label + "): " + b.Message
 }
+
+// DefaultClass is the label of the breakages of objects that name no class.
+const DefaultClass = "default class"
 
 // BreakageTime is when an object stops working, after what it refers to has gone.
 type BreakageTime string

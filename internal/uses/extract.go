@@ -51,6 +51,9 @@ func (r *Rule) paths() []string {
 				paths = append(paths, r.Path+"."+key)
 			}
 		}
+		if r.Implied {
+			paths = append(paths, r.Path+".accessModes") // every claim has it
+		}
 	}
 	if path, _, ok := strings.Cut(r.While, "="); ok {
 		paths = append(paths, path)
@@ -170,6 +173,11 @@ func (x *extraction) take(r *Rule, v any, in string, idle bool) {
 	} else {
 		m, _ := v.(map[string]any)
 		ref.Name, _ = m[r.Name].(string)
+		if _, named := m[r.Name]; r.Implied && !named && m != nil {
+			ref.Default = true
+			x.add(ref)
+			return
+		}
 		ref.Optional, _ = m[optionalKey].(bool)
 		namespace, _ = m[namespaceKey].(string)
 		if r.Or != nil && !ref.named(r, m) {

@@ -55,6 +55,8 @@ type Rule struct {
 	Reserved string
 	// Default is the name if there is no value, but one in the field With. Empty if the field may be absent.
 	Default, With string
+	// Implied is true if a mapping without the key Name uses the default object of To. It is that of a claim.
+	Implied bool
 	// Created is true if the controller of the user creates a target that is missing.
 	Created bool
 	// Defaults is true if the user works on with defaults, which may not be what it needs.
@@ -89,6 +91,8 @@ type Reference struct {
 	Name      string `json:"name,omitzero"`
 	// Selector is a label selector in place of a name. nil without one.
 	Selector *string `json:"selector,omitzero"`
+	// Default is true if the reference is to the default object of the kind. Name is empty then.
+	Default bool `json:"default,omitzero"`
 	// Optional is true if the user works without the target, Idle if it no longer needs it.
 	Optional bool `json:"optional,omitzero"`
 	Idle     bool `json:"idle,omitzero"`

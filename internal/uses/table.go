@@ -17,8 +17,6 @@ const (
 // The kinds of Kubernetes that only references name.
 var (
 	clusterRole           = object.ClusterRole
-	ingress               = kindOf(networking, "v1", "Ingress", "ingresses", true)
-	ingressClass          = kindOf(networking, "v1", "IngressClass", "ingressclasses", false)
 	scaler                = kindOf("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true)
 	runtimeClass          = kindOf("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", false)
 	replicationController = kindOf("", "v1", "ReplicationController", "replicationcontrollers", true)
@@ -41,8 +39,12 @@ func kindOf(group, version, kind, plural string, namespaced bool) object.Kind {
 	return object.Kind{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Version: version, Plural: plural, Namespaced: namespaced}
 }
 
-// NetworkPolicy is the kind of policies that isolate pods.
-var NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies", true)
+// The kinds of networking.k8s.io. A NetworkPolicy isolates pods.
+var (
+	NetworkPolicy = kindOf(networking, "v1", "NetworkPolicy", "networkpolicies", true)
+	Ingress       = kindOf(networking, "v1", "Ingress", "ingresses", true)
+	IngressClass  = kindOf(networking, "v1", "IngressClass", "ingressclasses", false)
+)
 
 // scopes has the kinds that references name, for their scope: those of the rules, and two that only guesses name.
 var scopes = map[schema.GroupKind]object.Kind{object.Namespace.GroupKind: object.Namespace, object.CRD.GroupKind: object.CRD}
@@ -136,7 +138,7 @@ func podRules() []Rule {
 	}
 	list = append(
 		list,
-		Rule{Path: volume + "ephemeral.volumeClaimTemplate.spec.storageClassName", To: object.StorageClass, Label: "volume"},
+		Rule{Path: volume + "ephemeral.volumeClaimTemplate.spec", Name: "storageClassName", Implied: true, To: object.StorageClass, Label: "volume"},
 		Rule{Path: "resourceClaims[].resourceClaimName", To: object.ResourceClaim, Label: "resourceClaims"},
 		Rule{Path: "resourceClaims[].resourceClaimTemplateName", To: claimTemplate, Label: "resourceClaims"},
 	)
@@ -169,7 +171,7 @@ func podRules() []Rule {
 // to a node that is gone is detached.
 var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.StatefulSet, Path: "spec.serviceName", To: service, Label: "serviceName", When: report.BreaksNow, Effect: "its pods have no DNS names"},
-	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec.storageClassName", To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
+	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec", Name: "storageClassName", Implied: true, To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
 
 	{User: object.PVC, Path: "spec.storageClassName", To: object.StorageClass, While: "status.phase=Pending", Label: "storageClassName", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
 	{User: object.PVC, Path: "spec.dataSource", Name: "name", To: object.PVC, Or: []object.Kind{volumeSnapshot}, While: "status.phase=Pending", Label: "dataSource", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
@@ -198,14 +200,14 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: service, Path: "spec.externalName", To: service, Host: true, Inexact: true, Label: "externalName", When: report.BreaksNow, Effect: "its name leads nowhere"},
 	{User: service, Path: "spec.selector", To: object.Pod, Selects: true, Label: "selector", When: report.BreaksNow, Effect: "no pods are left"},
 	{User: NetworkPolicy, Path: "spec.podSelector", To: object.Pod, Selects: true, SelectsAll: true, Label: "podSelector", When: report.BreaksNever},
-	{User: ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
-	{User: ingress, Path: "spec.rules[].http.paths[].backend.serviceName", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
-	{User: ingress, Path: "spec.defaultBackend.service", Name: "name", To: service, Label: "defaultBackend", Backend: true, When: report.BreaksNextReconcile, Effect: "no default backend"},
-	{User: ingress, Path: "spec.rules[].http.paths[].backend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "backend", When: report.BreaksNextReconcile, Effect: "no backend"},
-	{User: ingress, Path: "spec.defaultBackend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "defaultBackend", When: report.BreaksNextReconcile, Effect: "no default backend"},
-	{User: ingressClass, Path: "spec.parameters", Name: "name", Or: []object.Kind{}, Any: true, Label: "parameters", When: report.BreaksNextReconcile, Effect: "its parameters are missing"},
-	{User: ingress, Path: "spec.tls[].secretName", To: secret, Label: "tls", When: report.BreaksNextReconcile, Effect: "no TLS certificate"},
-	{User: ingress, Path: "spec.ingressClassName", To: ingressClass, Label: "ingressClassName", When: report.BreaksNextReconcile, Effect: "no controller serves it"},
+	{User: Ingress, Path: "spec.rules[].http.paths[].backend.service", Name: "name", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: Ingress, Path: "spec.rules[].http.paths[].backend.serviceName", To: service, Label: "backend", Backend: true, When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: Ingress, Path: "spec.defaultBackend.service", Name: "name", To: service, Label: "defaultBackend", Backend: true, When: report.BreaksNextReconcile, Effect: "no default backend"},
+	{User: Ingress, Path: "spec.rules[].http.paths[].backend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "backend", When: report.BreaksNextReconcile, Effect: "no backend"},
+	{User: Ingress, Path: "spec.defaultBackend.resource", Name: "name", Or: []object.Kind{}, Any: true, Label: "defaultBackend", When: report.BreaksNextReconcile, Effect: "no default backend"},
+	{User: IngressClass, Path: "spec.parameters", Name: "name", Or: []object.Kind{}, Any: true, Label: "parameters", When: report.BreaksNextReconcile, Effect: "its parameters are missing"},
+	{User: Ingress, Path: "spec.tls[].secretName", To: secret, Label: "tls", When: report.BreaksNextReconcile, Effect: "no TLS certificate"},
+	{User: Ingress, Path: "spec.ingressClassName", To: IngressClass, Label: "ingressClassName", When: report.BreaksNextReconcile, Effect: "no controller serves it"},
 	{User: scaler, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", When: report.BreaksNextReconcile, Effect: "it has nothing to scale"},
 	{User: scaler, Path: "spec.metrics[].type", Names: metricsAPIs, To: object.APIService, Label: "metrics", When: report.BreaksNextReconcile, Effect: "it does not scale"},
 	{User: scaler, Path: "spec.targetCPUUtilizationPercentage", Names: map[string][]string{"": metricsAPIs["Resource"]}, To: object.APIService, Label: "metrics", When: report.BreaksNextReconcile, Effect: "it does not scale"},

@@ -35,22 +35,22 @@ func annotation(key string) string { return "metadata.annotations['" + key + "']
 func keyRules() []Rule {
 	const nginx = "nginx.ingress.kubernetes.io/"
 	list := []Rule{
-		{User: ingress, Path: annotation(nginx + "auth-secret"), To: secret, Elsewhere: true, Label: "auth-secret", Effect: "its requests are refused"},
-		{User: ingress, Path: annotation(nginx + "auth-tls-secret"), To: secret, Elsewhere: true, Label: "auth-tls-secret", Effect: "its requests are refused"},
-		{User: ingress, Path: annotation(nginx + "proxy-ssl-secret"), To: secret, Elsewhere: true, Label: "proxy-ssl-secret", Effect: "its backends are not reached with that certificate"},
-		{User: ingress, Path: annotation(nginx + "default-backend"), To: service, Label: "default-backend", Effect: "no default backend"},
-		{User: ingress, Path: annotation("traefik.ingress.kubernetes.io/router.middlewares"), To: traefikMiddleware, Several: traefikNames, Label: "middlewares", Effect: "the route is not served"},
-		{User: ingress, Path: annotation("networking.gke.io/managed-certificates"), To: managedCertificate, Several: commaNames, Label: "managed-certificates", Effect: "no TLS certificate"},
+		{User: Ingress, Path: annotation(nginx + "auth-secret"), To: secret, Elsewhere: true, Label: "auth-secret", Effect: "its requests are refused"},
+		{User: Ingress, Path: annotation(nginx + "auth-tls-secret"), To: secret, Elsewhere: true, Label: "auth-tls-secret", Effect: "its requests are refused"},
+		{User: Ingress, Path: annotation(nginx + "proxy-ssl-secret"), To: secret, Elsewhere: true, Label: "proxy-ssl-secret", Effect: "its backends are not reached with that certificate"},
+		{User: Ingress, Path: annotation(nginx + "default-backend"), To: service, Label: "default-backend", Effect: "no default backend"},
+		{User: Ingress, Path: annotation("traefik.ingress.kubernetes.io/router.middlewares"), To: traefikMiddleware, Several: traefikNames, Label: "middlewares", Effect: "the route is not served"},
+		{User: Ingress, Path: annotation("networking.gke.io/managed-certificates"), To: managedCertificate, Several: commaNames, Label: "managed-certificates", Effect: "no TLS certificate"},
 		{User: object.PV, Path: "spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[]", To: object.Node, Several: onlyHost, Label: "nodeAffinity", When: report.BreaksNextStart, Effect: "it can be mounted on no other node"},
 	}
-	for _, k := range []object.Kind{ingress, gateway} {
+	for _, k := range []object.Kind{Ingress, gateway} {
 		list = append(
 			list,
 			Rule{User: k, Path: annotation("cert-manager.io/cluster-issuer"), To: clusterIssuer, Label: "cluster-issuer", Effect: "its certificate is not renewed"},
 			Rule{User: k, Path: annotation("cert-manager.io/issuer"), To: issuer, Label: "issuer", Effect: "its certificate is not renewed"},
 		)
 	}
-	for _, k := range []object.Kind{ingress, service} {
+	for _, k := range []object.Kind{Ingress, service} {
 		list = append(list, Rule{User: k, Path: annotation("konghq.com/plugins"), To: kongPlugin, Several: commaNames, Label: "plugins", Effect: "the plugin is not applied"})
 	}
 	list = append(list, templateKeyRules()...)

@@ -84,10 +84,10 @@ func TestOf(t *testing.T) {
 			"spec.drivers[].name CSIDriver.storage.k8s.io /a.csi", "spec.drivers[].name CSIDriver.storage.k8s.io /b.csi",
 		}},
 		"a provisioner": {object.StorageClass.GroupKind, `{"provisioner":"ebs.csi.aws.com"}`, []string{"provisioner CSIDriver.storage.k8s.io /ebs.csi.aws.com"}},
-		"backends of another kind": {ingress.GroupKind, `{"spec":{"defaultBackend":{"resource":{"apiGroup":"k8s.example.com","kind":"StorageBucket","name":"static"}},"rules":[{"http":{"paths":[{"backend":{"resource":{"apiGroup":"k8s.example.com","kind":"StorageBucket","name":"icons"}}}]}}]}}`, []string{
+		"backends of another kind": {Ingress.GroupKind, `{"spec":{"defaultBackend":{"resource":{"apiGroup":"k8s.example.com","kind":"StorageBucket","name":"static"}},"rules":[{"http":{"paths":[{"backend":{"resource":{"apiGroup":"k8s.example.com","kind":"StorageBucket","name":"icons"}}}]}}]}}`, []string{
 			"spec.rules[].http.paths[].backend.resource StorageBucket.k8s.example.com shop/icons", "spec.defaultBackend.resource StorageBucket.k8s.example.com shop/static",
 		}},
-		"parameters of a class": {ingressClass.GroupKind, `{"spec":{"parameters":{"apiGroup":"k8s.example.com","kind":"IngressParameters","name":"lb","scope":"Namespace","namespace":"infra"}}}`, []string{
+		"parameters of a class": {IngressClass.GroupKind, `{"spec":{"parameters":{"apiGroup":"k8s.example.com","kind":"IngressParameters","name":"lb","scope":"Namespace","namespace":"infra"}}}`, []string{
 			"spec.parameters IngressParameters.k8s.example.com infra/lb",
 		}},
 		"APIs of metrics": {scaler.GroupKind, `{"spec":{"metrics":[{"type":"Resource"},{"type":"Object"},{"type":"Unknown"}]}}`, []string{
@@ -120,7 +120,7 @@ func TestOf(t *testing.T) {
 		"a grant": {ReferenceGrant.GroupKind, `{"spec":{"from":[{"group":"gateway.networking.k8s.io","kind":"HTTPRoute","namespace":"web"}],"to":[{"group":"","kind":"Service"},{"group":"","kind":"Secret","name":"tls"}]}}`, []string{
 			"spec.from[] HTTPRoute.gateway.networking.k8s.io web/ {}", "spec.to[] Service shop/ {}", "spec.to[] Secret shop/tls",
 		}},
-		"annotations": {ingress.GroupKind, `{"metadata":{"annotations":{"nginx.ingress.kubernetes.io/auth-secret":"auth/basic","nginx.ingress.kubernetes.io/auth-tls-secret":"ca","cert-manager.io/cluster-issuer":"le",` +
+		"annotations": {Ingress.GroupKind, `{"metadata":{"annotations":{"nginx.ingress.kubernetes.io/auth-secret":"auth/basic","nginx.ingress.kubernetes.io/auth-tls-secret":"ca","cert-manager.io/cluster-issuer":"le",` +
 			`"traefik.ingress.kubernetes.io/router.middlewares":"shop-strip@kubernetescrd, infra-limit@kubernetescrd, file@file","konghq.com/plugins":"limit, cors"}}}`, []string{
 			"metadata.annotations['nginx.ingress.kubernetes.io/auth-secret'] Secret auth/basic",
 			"metadata.annotations['nginx.ingress.kubernetes.io/auth-tls-secret'] Secret shop/ca",
