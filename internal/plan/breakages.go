@@ -52,6 +52,7 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	b.defaults()
 	b.conventions()
 	b.claims()
+	b.attachments()
 	b.webhooks()
 	b.apis()
 	b.unserved()
@@ -215,6 +216,27 @@ func (b *breakages) claims() {
 	}
 }
 
+// attachments adds the pods of which a volume is detached from their node.
+//
+// Source: external-attacher, pkg/controller/csi_handler.go csiHandler.SyncNewOrUpdatedVolumeAttachment: a deleted
+// attachment is detached, whether or not a pod uses the volume; kubernetes, pkg/controller/volume/attachdetach
+// /reconciler/reconciler.go reconciler.syncStates: it is attached again.
+func (b *breakages) attachments() {
+	if !b.anyGoes(object.VolumeAttachment.GroupKind) {
+		return
+	}
+	for _, o := range b.snap.All(object.Pod.GroupResource()) {
+		for _, a := range b.health.AttachmentsOf(o) {
+			if target, certainty, ok := b.lost(a.Ref.Coordinates()); ok {
+				b.add(report.Breakage{
+					Object: o.Ref, Field: "spec.nodeName", Label: "attachment", Reference: target, Certainty: certainty,
+					When: report.BreaksNow, Message: "its volume is detached while it runs, until it is attached again",
+				})
+			}
+		}
+	}
+}
+
 func (b *breakages) anyGoes(kind schema.GroupKind) bool { return len(b.goes.of(kind)) > 0 }
 
 // unread returns the lists that may hold more references to what goes.
@@ -295,6 +317,7 @@ func ReferrersOf(snap *snapshot.Snapshot, assessment *health.Assessment, of *obj
 	}
 	b.conventions()
 	b.claims()
+	b.attachments()
 	b.webhooks()
 	b.apis()
 	b.policyParams()

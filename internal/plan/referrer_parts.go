@@ -97,6 +97,8 @@ func (r ReferrerParts) refer(snap *snapshot.Snapshot, to schema.GroupKind, names
 		r.add(health.PartOfKind(uses.ReferenceGrant), namespace)
 	case object.PodDisruptionBudget.GroupKind:
 		r.add(health.Budgets, namespace)
+	case object.VolumeAttachment.GroupKind:
+		r.add(health.Attachments, "")
 	}
 }
 

@@ -15,6 +15,41 @@ import (
 // guess is the rule for a field of a kind that the table lacks.
 var guess = Rule{Label: "by its name", When: report.BreaksNextReconcile, Effect: "it may need it"}
 
+// providerConfig is the rule for the configuration with which a provider of Crossplane manages an object. The kind
+// is of the API group of the provider, or of that of the object.
+//
+// Source: crossplane-runtime, pkg/reconciler/managed/reconciler.go Reconciler.Reconcile: it connects first;
+// apis/common/v1/resource.go ProviderConfigReference.
+var providerConfig = Rule{Label: "providerConfigRef", Inexact: true, When: report.BreaksNextReconcile, Effect: "it is neither updated nor deleted outside of the cluster"}
+
+const providerConfigField = "spec.providerConfigRef"
+
+// providerGroups returns the API groups that may have the ProviderConfig of a group: s3.aws.m.upbound.io has
+// that of aws.m.upbound.io, kubernetes.m.crossplane.io its own.
+func providerGroups(group string) []string {
+	_, provider, _ := strings.Cut(group, ".")
+	if strings.Count(provider, ".") < 2 || strings.HasPrefix(provider, "m.") {
+		return []string{group}
+	}
+	return []string{provider, group}
+}
+
+// provider adds the ProviderConfig of an object of Crossplane.
+func (x *extraction) provider(group, own string, v any) {
+	m, _ := v.(map[string]any)
+	name, _ := m["name"].(string)
+	kind, _ := m[kindKey].(string)
+	for _, g := range providerGroups(group) {
+		r := Reference{Field: providerConfigField, Group: g, Kind: cmp.Or(kind, "ProviderConfig"), Name: name}
+		if r.Kind == "ProviderConfig" {
+			r.Namespace = own
+		}
+		if name != "" {
+			x.add(r)
+		}
+	}
+}
+
 // maxGuesses bounds the guessed references of one object.
 const maxGuesses = 50
 
@@ -64,6 +99,7 @@ func GuessOf(group, namespace string, raw []byte) []Reference {
 		return nil
 	}
 	x := extraction{namespace: cmp.Or(namespace, homes[group])}
+	x.provider(group, namespace, o.Spec["providerConfigRef"])
 	x.guess("spec", o.Spec)
 	return x.list
 }

@@ -107,6 +107,9 @@ func (r *Reference) Target() object.Coordinates {
 // no rule has it returns one of a guess.
 func (r *Reference) Rule(user schema.GroupKind) *Rule {
 	found := &guess
+	if r.Field == providerConfigField {
+		found = &providerConfig
+	}
 	for _, rule := range byUser[user] {
 		if rule.Path != r.Field {
 			continue
