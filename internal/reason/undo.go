@@ -2,8 +2,10 @@ package reason
 
 // Reasons of an undo to skip an object.
 const (
-	StillAlive       Code = "StillAlive"
-	MadeBefore       Code = "MadeBefore"
+	StillAlive Code = "StillAlive"
+	MadeBefore Code = "MadeBefore"
+	// OwnersGone: the undo restores it once it is gone.
+	OwnersGone       Code = "OwnersGone"
 	StillTerminating Code = "StillTerminating"
 	// NamespaceTerminates: the object can be created once its namespace is gone and created again.
 	NamespaceTerminates Code = "NamespaceTerminates"
@@ -29,7 +31,7 @@ const (
 
 // NotRestored are the reasons to skip an object that should be restored. An undo with one of them is
 // not complete.
-var NotRestored = []Code{Forgotten, NotSaved, Unreadable, CannotTell, StillTerminating, NamespaceTerminates}
+var NotRestored = []Code{Forgotten, NotSaved, Unreadable, CannotTell, OwnersGone, StillTerminating, NamespaceTerminates}
 
 // UndoSkip has the reasons of an undo to skip an object.
 var UndoSkip = &Family{
@@ -38,6 +40,7 @@ var UndoSkip = &Family{
 	Meanings: []Meaning{
 		{Code: StillAlive, Short: "it is there"},
 		{Code: MadeBefore, Short: "an earlier undo made it"},
+		{Code: OwnersGone, Short: "the garbage collector deletes it, since all its owners are gone"},
 		{Code: StillTerminating, Short: "it exists and is being deleted, which cannot be undone"},
 		{Code: NamespaceTerminates, Short: "its namespace is still Terminating, and nothing can be created in it"},
 		{Code: TakenByAnother, Short: "another object has its name"},

@@ -189,6 +189,7 @@ var notRestoredWords = map[reason.Code][2]string{
 	reason.NotSaved:            {"its content was not saved", "their content was not saved"},
 	reason.Unreadable:          {"its copy cannot be read", "their copies cannot be read"},
 	reason.CannotTell:          {"it is unknown whether it exists", "it is unknown whether they exist"},
+	reason.OwnersGone:          {"the garbage collector deletes it", "the garbage collector deletes them"},
 	reason.StillTerminating:    {"it is still being deleted", "they are still being deleted"},
 	reason.NamespaceTerminates: {"its namespace is still being deleted", "their namespaces are still being deleted"},
 }

@@ -276,7 +276,7 @@ func (p *planning) compareOwners(i int) {
 	if len(lost) == 0 {
 		return
 	}
-	p.differs(n, append(n.compared.Differences, Difference{Path: ownersField, Saved: ownersText(n.owners), Now: ownersText(n.live.Owners)}))
+	p.differs(n, append(n.compared.Differences, Difference{Path: ownersField, Saved: listOf(ownerNames(n.owners)), Now: listOf(ownerNames(n.live.Owners))}))
 	if n.step.Verb == Overwrite {
 		p.keep(i, lost)
 		n.before = nil // every object is created before any is overwritten
@@ -315,13 +315,13 @@ func ofContent(list []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(list), func(d Difference) bool { return d.Path == ownersField || d.Path == finalizersField })
 }
 
-// ownersText names owners; nil for none.
-func ownersText(refs []object.OwnerReference) any {
+// ownerNames names owners.
+func ownerNames(refs []object.OwnerReference) []string {
 	var list []string
 	for _, ref := range refs {
 		list = append(list, ref.Kind+"/"+ref.Name)
 	}
-	return listOf(list)
+	return list
 }
 
 // listOf converts strings to a decoded JSON list; nil for none.

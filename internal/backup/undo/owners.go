@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -94,6 +95,25 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 	default:
 		return -1, reason.OwnerNotRestored
 	}
+}
+
+// findCollected corrects the reason to skip an object that exists, if the garbage collector deletes it: it has
+// owners, each is proven absent, and no step gives it another one.
+func (p *planning) findCollected(n *node) {
+	if n.live == nil || len(n.live.Owners) == 0 || n.step.Verb != "" {
+		return
+	}
+	switch n.skip.Reason {
+	case reason.StillAlive, reason.MadeBefore, reason.SameContent:
+	default:
+		return
+	}
+	for _, ref := range n.live.Owners {
+		if why := Missing(p.now.Lookup, ref.In(n.Object.Namespace)); why != reason.OwnerGone && why != reason.OwnerIsAnother {
+			return
+		}
+	}
+	n.skip.Reason, n.skip.Detail = reason.OwnersGone, strings.Join(ownerNames(n.live.Owners), ", ")
 }
 
 // recreatedOwner returns the UID of the object that now has the name of an owner, if it counts as

@@ -241,6 +241,7 @@ func (p *planning) refer(i int) {
 			p.manage(i)
 		}
 	}
+	p.findCollected(n)
 }
 
 // giveBack plans to restore the references that a live object has lost, or will lose because their

@@ -92,3 +92,28 @@ func TestRestoreOfWhatTheCollectorHasNotSeen(t *testing.T) {
 		t.Errorf("the patch is %s", got)
 	}
 }
+
+// TestRestoreOfWhatTheCollectorTakes: an object is not there for long if its owners are gone, and none of them comes
+// back. One owner that exists, or may exist, keeps it.
+func TestRestoreOfWhatTheCollectorTakes(t *testing.T) {
+	gone, kept, taken, unread := refOf("ConfigMap gone"), refOf("ConfigMap kept"), refOf("ConfigMap taken"), refOf("ConfigMap unread")
+	another := live("ConfigMap taken")
+	another.UID = "u-another"
+	c := clusterOf(
+		live("ConfigMap kept"), another, live("Pod a", ownerOf(gone)), live("Pod b", ownerOf(taken), ownerOf(gone)), live("Pod c", ownerOf(gone), ownerOf(kept)),
+		live("Pod d", ownerOf(unread)), live("Secret e", ownerOf(gone)), live("Pod f"),
+	)
+	c.closed[unread.Coordinates()] = true
+	want(t, c, []Saved{
+		saved("Pod a", "", ownerOf(gone)), saved("Pod b", "", ownerOf(taken), ownerOf(gone)), saved("Pod c", "", ownerOf(gone), ownerOf(kept)),
+		saved("Pod d", "", ownerOf(unread)), {Object: refOf("Secret e")}, saved("Pod f", ""), saved("ConfigMap taken", ""),
+	},
+		"TakenByAnother v1 ConfigMap shop/taken u-another",
+		"OwnersGone v1 Pod shop/a u-a",
+		"OwnersGone v1 Pod shop/b u-b",
+		"StillAlive v1 Pod shop/c u-c",
+		"StillAlive v1 Pod shop/d u-d",
+		"StillAlive v1 Pod shop/f u-f",
+		"OwnersGone v1 Secret shop/e u-e",
+	)
+}
