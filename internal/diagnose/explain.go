@@ -272,7 +272,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 // container reports whether an object is deleted only after its content.
 func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
 
-// surround adds the content of a namespace, the users of a claim, and the storage behind it.
+// surround adds the content of a namespace, the users of a claim, the storage behind it, and what refuses its delete.
 func (q *question) surround(e *report.Explanation) {
 	switch {
 	case q.target.Is(object.Namespace):
@@ -282,6 +282,9 @@ func (q *question) surround(e *report.Explanation) {
 	}
 	if !q.target.BeingDeleted() { // nothing should use it any more
 		e.Referrers, e.UnreadReferrers = plan.ReferrersOf(q.snap, q.health, q.target)
+		if r, refused := plan.RefusalOfDelete(q.health, q.target); refused {
+			e.Refusal = &report.DeleteRefusal{Certain: r.Sure, Message: r.Text()}
+		}
 	}
 	if s, ok := plan.StorageOf(q.snap, q.target); ok {
 		e.Storage = &s

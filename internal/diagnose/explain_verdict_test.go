@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -138,7 +139,6 @@ func TestRefusedGarbage(t *testing.T) {
 	}
 }
 
-// TestGarbageThatStays: objects that the collector would delete, and does not: the server refuses, or
 // TestRefusedContent: an object that a policy keeps in a namespace that is being deleted waits for the
 // policy, and no delete of another object takes it.
 func TestRefusedContent(t *testing.T) {
@@ -167,6 +167,41 @@ metadata: {name: other, namespace: shop, uid: u-o, finalizers: [example.com/lock
 	}
 }
 
+// TestRefusedDelete: an explanation says whether the delete of an object is refused, and that it may be.
+func TestRefusedDelete(t *testing.T) {
+	snap, seen := worldOf(t, `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kept, namespace: shop, uid: u-k}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: sized, namespace: shop, uid: u-s}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: free, namespace: shop, uid: u-f}
+---`+strings.Replace(denying, "EXPRESSION", `'oldObject.metadata.name == "free" || oldObject.metadata.name == "sized" && !has(oldObject.data)'`, 1))
+	for name, want := range map[string]string{
+		"kept":  "true ValidatingAdmissionPolicy 'guard' with binding 'all' denied request: not this one",
+		"sized": "false ValidatingAdmissionPolicy 'guard' with binding 'all' may refuse it: its expression could not be evaluated: ",
+		"free":  "",
+	} {
+		e, err := diagnose.Explain(t.Context(), snap, object.ConfigMap.Ref("shop", name), diagnose.ExplanationOptions{Health: health.New(snap, seen, 1777636800)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if e.Refusal != nil {
+			got = fmt.Sprint(e.Refusal.Certain, " ", e.Refusal.Message)
+		}
+		if !strings.HasPrefix(got, want) || got != "" && want == "" {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestGarbageThatStays: objects that the collector would delete, and does not: the server refuses, or
 // no event makes the collector look at them.
 func TestGarbageThatStays(t *testing.T) {
 	for world, want := range map[string]string{

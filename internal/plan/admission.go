@@ -85,6 +85,14 @@ func (r *recorder) refusalOf(verb object.Verbs, ref object.Ref) (health.Refusal,
 	return why, refused
 }
 
+// RefusalOfDelete returns why the API server refuses a user's delete of an object, or may refuse it.
+func RefusalOfDelete(h *health.Assessment, o *object.Object) (health.Refusal, bool) {
+	if h == nil {
+		return health.Refusal{}, false
+	}
+	return h.Refuses(health.Write{Operation: health.Remove, Object: o, Ours: true, First: true})
+}
+
 func internalError(r health.Refusal) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: r.Text(),

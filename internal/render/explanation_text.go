@@ -33,6 +33,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 		explainStorage(x, e)
 		explainReferrers(x, e)
 		explainObstructed(x, e.Obstructs)
+		explainRefusal(x, e.Refusal)
 		if s.Wide {
 			explainWide(x, e)
 		} else {
@@ -153,6 +154,18 @@ func explainObstructed(w *writer, list []report.BlockedDeletion) {
 		text += ". A deletion that has ended cannot be taken back"
 	}
 	w.prose(text, 2)
+}
+
+// explainRefusal writes what refuses a delete of the object.
+func explainRefusal(w *writer, r *report.DeleteRefusal) {
+	if r == nil {
+		return
+	}
+	lead := "Its delete may be refused: "
+	if r.Certain {
+		lead = w.style.paint(red, "Its delete is refused:") + " "
+	}
+	w.shortProse(maxFactLines, lead+w.style.text(r.Message), 2)
 }
 
 // explainFacts writes the main facts about an object: its owners, its dependents, the deletes that

@@ -71,6 +71,8 @@ type Explanation struct {
 	// UnreadReferrers are the lists that may hold more.
 	Referrers       []Referrer `json:"referrers,omitzero"`
 	UnreadReferrers []Gap      `json:"unreadReferrers,omitempty"`
+	// Refusal is set if the API server refuses a delete of an object that is not being deleted, or may.
+	Refusal *DeleteRefusal `json:"refusal,omitempty"`
 	// Obstructs are the deletions that the object obstructs, such as an APIService without an answer that
 	// of a namespace.
 	Obstructs []BlockedDeletion `json:"obstructs,omitempty"`
@@ -82,6 +84,13 @@ type Explanation struct {
 	Remedies []Remedy `json:"remedies"`
 	Complete bool     `json:"complete"`
 	Gaps     []Gap    `json:"gaps"`
+}
+
+// DeleteRefusal is the refusal of a delete by an admission policy, or because a webhook does not answer.
+type DeleteRefusal struct {
+	// Certain is false if it is unknown whether the request is refused.
+	Certain bool   `json:"certain"`
+	Message string `json:"message"`
 }
 
 // BlockedDeletion is an unfinished deletion that an object obstructs.

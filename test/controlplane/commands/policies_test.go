@@ -42,6 +42,8 @@ func TestPolicyForeseen(t *testing.T) {
 	const denied = "ValidatingAdmissionPolicy 'foreseen' with binding 'foreseen-here' denied request: the label free has to be set first"
 	here := "--namespace=" + s.namespace
 	s.gc(s.ctx, "dry-run", "delete", "configmap/kept", here, "-o", "wide").want(t, 0, denied)
+	s.gc(s.ctx, "explain", "configmap/kept", here, "-o", "wide").want(t, 0, "Its delete is refused: "+denied)
+	s.gc(s.ctx, "explain", "configmap/sized", here, "-o", "wide").want(t, 0, "Its delete may be refused: ")
 	s.confirmed("delete", "configmap/kept", here).want(t, 5, denied)
 	s.gc(s.ctx, "dry-run", "delete", "configmap/sized", here, "-o", "wide").want(t, 0, "'foreseen-here' may refuse it: its expression could not be evaluated: variables.sized")
 	s.gc(s.ctx, "dry-run", "delete", "configmap/root", here, "-o", "json").want(t, 0, `"PolicyDenies"`, "denied request: the label free")
