@@ -11,10 +11,19 @@ import (
 // KubectlName returns the object as `kubectl … -o name` prints it and as kubectl accepts it:
 // `pod/web-1`, `deployment.apps/web`. It omits the namespace and does not escape.
 func (r Ref) KubectlName() string {
-	if r.Kind == "" && r.Name == "" {
+	return r.nameWith(KubectlKind(r.APIVersion, r.Kind))
+}
+
+// nameWith returns the object with a name of its kind. An owner reference may lack the name, or both.
+func (r Ref) nameWith(kind string) string {
+	switch {
+	case r.Name != "" || r.UID == "":
+		return kind + "/" + r.Name
+	case r.Kind == "":
 		return "uid " + string(r.UID)
+	default:
+		return kind + " with uid " + string(r.UID)
 	}
-	return KubectlKind(r.APIVersion, r.Kind) + "/" + r.Name
 }
 
 // FullName returns the short name of the object with its namespace.
@@ -40,10 +49,7 @@ func KubectlKind(apiVersion, kind string) string {
 // ShortName returns the object with kubectl's short name of its kind: `deploy/web`, `pvc/data`. A
 // kind without a well-known short name is written as in KubectlName.
 func (r Ref) ShortName() string {
-	if short := ShortKind(r.APIVersion, r.Kind); short != "" {
-		return short + "/" + r.Name
-	}
-	return r.KubectlName()
+	return r.nameWith(ShortKindName(r.APIVersion, r.Kind))
 }
 
 // ShortKind returns the short name of a kind, which kubectl accepts; empty if it has none.

@@ -151,8 +151,12 @@ func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object,
 				continue
 			}
 			if *replaced++; *replaced <= mostReplaced {
+				kept := "the newer one was kept"
+				if compareVersions(o.ResourceVersion, best.ResourceVersion) == 0 {
+					kept = fmt.Sprintf("which one is newer is unknown, and %q was kept", o.UID)
+				}
 				s.Problems = append(s.Problems, Problem{Kind: Replaced, Object: o.Ref,
-					Message: fmt.Sprintf("%s was seen with uid %q and %q; the newer one was kept", printable(o.Ref), best.UID, o.UID)})
+					Message: fmt.Sprintf("%s was seen with uid %q and %q; %s", printable(o.Ref), best.UID, o.UID, kept)})
 			}
 		}
 		if compareVersions(o.ResourceVersion, best.ResourceVersion) >= 0 {

@@ -72,8 +72,11 @@ func (t *tally) add(r object.Ref) {
 
 func (t *tally) problem(kind ProblemKind, what string) Problem {
 	message := fmt.Sprintf("%s %s", printable(t.first), what)
-	if t.count > 1 {
-		message = fmt.Sprintf("%s, and so do %d more objects of this kind", message, t.count-1)
+	switch more := t.count - 1; {
+	case more == 1:
+		message += ", and so does 1 more object of this kind"
+	case more > 1:
+		message += fmt.Sprintf(", and so do %d more objects of this kind", more)
 	}
 	return Problem{Kind: kind, Object: t.first, Message: message}
 }
