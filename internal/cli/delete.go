@@ -120,7 +120,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
-	d.noteDeleted(w, result.Plan)
+	d.noteDeleted(c, w, result.Plan)
 	err = d.writing.Approve(c, args, d.streams, proposal{
 		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps,
 		FailOn: d.failOn.verdict,
@@ -138,11 +138,11 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 }
 
 // noteDeleted prints a note if a target is being deleted already: another delete would not help.
-func (d *deletion) noteDeleted(w command.World, p *report.Plan) {
+func (d *deletion) noteDeleted(c *cobra.Command, w command.World, p *report.Plan) {
 	for _, t := range p.Seed.Targets {
 		if o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil && o.BeingDeleted() {
 			holds := report.Act{Action: report.Explain, Target: t}
-			fmt.Fprintln(d.streams.ErrOut, render.Escape("note: "+t.ShortName()+" is being deleted already; what holds it: "+holds.CommandLine()))
+			fmt.Fprintln(d.streams.ErrOut, render.Escape("note: "+t.ShortName()+" is being deleted already; what holds it: "+command.Connection(c).Command(holds.CommandLine())))
 			return
 		}
 	}

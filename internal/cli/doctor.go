@@ -236,7 +236,8 @@ type graphSource struct {
 	tokenFile string
 	caFile    string
 	// at is the URL; nil for a file.
-	at *url.URL
+	at         *url.URL
+	connection report.Connection
 }
 
 func (b *graphSource) addFlags(f *pflag.FlagSet) {
@@ -253,7 +254,7 @@ func (b *graphSource) check(c *cobra.Command) error {
 		if err != nil || u.Host == "" || u.User != nil { // it may hold a password, so it is not printed
 			return command.Errorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
 		}
-		b.at = u
+		b.at, b.connection = u, command.Connection(c)
 		return nil
 	}
 	if b.tokenFile != "" || b.caFile != "" {
@@ -343,7 +344,7 @@ func (b *graphSource) ask(ctx context.Context) (io.ReadCloser, error) {
 	}
 	if answer.StatusCode != http.StatusOK {
 		_ = answer.Body.Close()
-		return nil, refusalOf(b.from, answer.StatusCode)
+		return nil, b.refusal(answer.StatusCode)
 	}
 	return answer.Body, nil
 }
@@ -373,14 +374,14 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && at.Unmap().IsLoopback()
 }
 
-// refusalOf explains a failed request for the graph.
-func refusalOf(from string, status int) error {
+// refusal explains a failed request for the graph.
+func (b *graphSource) refusal(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%s: refused (%d): give a token with --graph-token-file; `kubectl gc rbac --for doctor` prints the permissions it needs", from, status)
+		return fmt.Errorf("%s: refused (%d): give a token with --graph-token-file; %s prints the permissions it needs", b.from, status, b.connection.Text("`kubectl gc rbac --for doctor`"))
 	case http.StatusNotFound:
-		return fmt.Errorf("%s: not found: the path ends in /debug/controllers/garbage-collector-controller/graph, and only the replica that holds the lease answers", from)
+		return fmt.Errorf("%s: not found: the path ends in /debug/controllers/garbage-collector-controller/graph, and only the replica that holds the lease answers", b.from)
 	default:
-		return fmt.Errorf("%s: answered %d %s", from, status, http.StatusText(status))
+		return fmt.Errorf("%s: answered %d %s", b.from, status, http.StatusText(status))
 	}
 }

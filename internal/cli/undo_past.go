@@ -30,7 +30,7 @@ import (
 
 // momentHint is how objects of a dump of one moment are created again. kubectl ignores their uid and
 // resourceVersion, and leaves existing objects as they are.
-const momentHint = "What it has and the cluster lacks: kubectl create -f LIST, for each list in it, such as NAMESPACE/deployments.json of kubectl cluster-info dump.\n" +
+const momentHint = "What it has and the cluster lacks: `kubectl create -f LIST`, for each list in it, such as NAMESPACE/deployments.json of kubectl cluster-info dump.\n" +
 	"Leave out Events and items with ownerReferences: controllers create them, or the garbage collector deletes them.\n" +
 	"What the dump lacks does not come back: Secrets and ConfigMaps, for example"
 
@@ -46,7 +46,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	if moment, ok := errors.AsType[*command.MomentError](u.source.CheckPast()); ok {
-		return fmt.Errorf("%w.\n%s", moment, momentHint)
+		return fmt.Errorf("%w.\n%s", moment, command.Connection(c).Text(momentHint))
 	}
 	client, err := (&command.Source{Cluster: u.source.Cluster}).Open(c, &u.namespaces)
 	if err != nil {
@@ -71,8 +71,8 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	}
 	k.dependents.namespace = k.question.Namespace
 	if u.since > 0 && k.account.Past.Timeless {
-		return command.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
-			u.since, render.SinceIgnored(past.LostDocument(k.account, k.question)))
+		return command.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that %s shows: --since-revision=REVISION",
+			u.since, render.SinceIgnored(past.LostDocument(k.account, k.question)), command.Connection(c).Text("`kubectl gc lost`"))
 	}
 	which := past.Restorable(k.account, k.question)
 	if !record.Live { // it shows the objects of CRDs that are gone, too

@@ -194,7 +194,7 @@ func groupedWords(counted, objects int) string {
 
 // leftWords describes what a page does not contain.
 func leftWords(counted, objects int) string {
-	return fmt.Sprintf("%d of %d objects are only counted in this page. kubectl gc graph KIND/NAME -o html shows an object with all that is below it, -o json lists every object.", counted, objects)
+	return fmt.Sprintf("%d of %d objects are only counted in this page. The page of one object has all that is below it, -o json lists every object.", counted, objects)
 }
 
 // noteWith returns the text below the name of a group: a note, descendants and problems.

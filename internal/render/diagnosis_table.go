@@ -48,7 +48,7 @@ func nextText(s Style, c *cause) string {
 	if c.severity != reason.Error {
 		return ""
 	}
-	text := "Next: " + s.text(report.Act{Action: report.Explain, Target: c.objects[0]}.CommandLine())
+	text := "Next: " + s.text(s.Connection.Command(report.Act{Action: report.Explain, Target: c.objects[0]}.CommandLine()))
 	if s.limit() > 0 && width(text) > s.limit() {
 		return ""
 	}

@@ -163,8 +163,20 @@ func (s *stage) typed(ctx context.Context, in io.Reader, args ...string) answer 
 	var out, errOut bytes.Buffer
 	args = append([]string{"kubectl-gc"}, append(args, "--kubeconfig="+plane.Kubeconfig)...)
 	code := cli.Main(ctx, args, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errOut})
+	for line := range strings.Lines(wraps.ReplaceAllString(out.String()+errOut.String(), " ")) {
+		if printed.MatchString(line) && !strings.Contains(line, "--kubeconfig=") {
+			s.t.Errorf("%q: a command does not reach the cluster of the run: %s", args, line)
+		}
+	}
 	return answer{code, out.String(), errOut.String()}
 }
+
+// printed is a command in an answer, except the one with which usage errors point to a help text. wraps is
+// where a sentence goes on.
+var (
+	printed = regexp.MustCompile(`(^|[^'])\b(kubectl|helm uninstall) [a-z]`)
+	wraps   = regexp.MustCompile(`\n +`)
+)
 
 var digests = regexp.MustCompile(`--confirm=(sha256:[0-9a-f]{64})`)
 
