@@ -280,7 +280,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.WebhookUnknown):
 		return "unknown whether a webhook that does not answer must be asked"
 	case e.Reason == string(reason.PolicyUnknown):
-		return "unknown whether a policy or webhook refuses the requests that would release it"
+		return "unknown whether a policy or webhook refuses a request that its deletion needs"
 	case e.Reason == string(reason.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and is then deleted with it"
 	case e.Reason == string(reason.NodeUnknown):
