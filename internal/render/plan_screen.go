@@ -41,7 +41,7 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 			w.line()
 			w.breakages(p)
 		}
-		if list != "" && len(before)+len(p.Stuck)+len(p.Outside) > 0 {
+		if list != "" && len(before)+len(relatedStuck(p))+len(p.Outside) > 0 {
 			w.line()
 		}
 		w.part(outsidePart(w.style, p))
@@ -271,15 +271,25 @@ func (s Style) layOutItem(text string) []string {
 	return laid
 }
 
-// unrelated writes what happens regardless of the request, and which requests the garbage collector
-// repeats without effect.
+// unrelated writes what happens regardless of the request, and which requests about objects of the plan the
+// garbage collector repeats without effect.
 func (w *writer) unrelated(p *report.Plan, before []report.Effect) {
 	if n := len(before); n > 0 {
 		w.prose(report.Plural(n, "other object")+pluralForm(n, " is", " are")+" garbage or already being deleted, regardless of this request: -o wide.", 2)
 	}
-	if n := len(p.Stuck); n > 0 {
-		w.prose("The garbage collector repeats "+report.Plural(n, "request")+" without effect; the first: "+stuckText(w.style, &p.Stuck[0])+".", 2)
+	if stuck := relatedStuck(p); len(stuck) > 0 {
+		w.prose("The garbage collector repeats "+report.Plural(len(stuck), "request")+" without effect; the first: "+stuckText(w.style, &stuck[0])+".", 2)
 	}
+}
+
+// relatedStuck returns the repeated requests that concern an object of the plan. A bad owner reference
+// elsewhere decides nothing about it.
+func relatedStuck(p *report.Plan) []report.Stuck {
+	return slices.DeleteFunc(slices.Clone(p.Stuck), func(x report.Stuck) bool {
+		return p.Seed.Verb != "collect" && !slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+			return e.Object == x.Object || slices.Contains(x.Because, e.Object)
+		})
+	})
 }
 
 // blockedReason returns what blocks an object, and the state of the controller behind it.
