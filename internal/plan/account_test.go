@@ -258,6 +258,29 @@ func TestAccount(t *testing.T) {
 				"Secret b: Possible Deleted FinalizerRemoved, Pruned after x/y of held (Unknown)",
 		},
 		{
+			name: "content of our namespace that may go with another deletion before",
+			world: "v1 Namespace n\nv1 Pod n/held deleting grace=0 fin=x/y\nv1 Service n/s uid=s deleting grace=0 fin=service.kubernetes.io/load-balancer-cleanup\n" +
+				"discovery.k8s.io/v1 EndpointSlice n/s-1 owners=s",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.DeleteSeed(engine.Background, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "n", UID: "n"})
+			},
+			want: "EndpointSlice s-1: Possible Deleted FinalizerRemoved, Kept after service.kubernetes.io/load-balancer-cleanup of s (Unknown) anyway\n" +
+				"Namespace n: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)",
+		},
+		{
+			name:  "an object that is being deleted and stays, and loses an owner once that is gone",
+			world: "v1 ConfigMap n/b deleting grace=0 fin=x/y\nv1 ConfigMap n/k\nv1 Event n/c owners=b,k deleting grace=0 fin=orphan\nv1 ConfigMap n/d owners=events.k8s.io/v1:Event:c:c",
+			seed:  deleting("b"),
+			want:  "ConfigMap b: Sure Deleted AtOnce, Blocked after x/y of b (Unknown)\nEvent c: Sure Changed FinalizerRemoved, Blocked after x/y of b (Unknown)",
+		},
+		{
+			name: "a volume that was being deleted, of a PVC that may be another one, beside the end of its owner",
+			world: "v1 ConfigMap n/a\nv1 Namespace t deleting\nrbac.authorization.k8s.io/v1 ClusterRole of-t owners=t\n" +
+				"v1 PersistentVolume v owners=t deleting fin=kubernetes.io/pv-protection phase=Bound claim=m/c:old\nv1 PersistentVolumeClaim m/c uid=new",
+			seed: deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted",
+		},
+		{
 			name: "what waits for what waits for an object that somebody else had deleted",
 			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a!\nv1 ConfigMap n/b2 owners=a! deleting grace=0 fin=foregroundDeletion\n" +
 				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",

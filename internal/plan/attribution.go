@@ -66,10 +66,10 @@ func (c *attribution) Follows(tr *outcome.Track) bool {
 	}
 }
 
-// Besides reports whether the collector looked at an object only because of earlier deletions that
-// are unrelated to our requests.
+// Besides reports whether an object was looked at only because of earlier deletions that are unrelated to our
+// requests: its own, or one that goes on beside ours.
 func (c *attribution) Besides(tr *outcome.Track) bool {
-	return tr.Decision.Phase&(outcome.AfterOthers|outcome.LaterOfOthers) != 0 && !c.reaches(tr.First)
+	return (tr.First.BeingDeleted() || tr.Decision.Phase&(outcome.AfterOthers|outcome.LaterOfOthers) != 0) && !c.reaches(tr.First)
 }
 
 // reaches reports whether deletes of our requested objects may touch an object.
@@ -78,6 +78,20 @@ func (c *attribution) reaches(o *object.Object) bool {
 		c.computeReached(c.impactMap())
 	}
 	return c.reached.Has(o)
+}
+
+// takesNamespaceOf reports whether our requests delete the namespace of an object. Then everything in it goes
+// because of them, unless another deletion comes first.
+//
+//	delete ns/n: pod/held holds the rest of the content, and slice/s goes before that if svc/s, which is
+//	             being deleted, goes first
+func (c *attribution) takesNamespaceOf(o *object.Object) bool {
+	space := c.snap.Find("v1", "Namespace", "", o.Namespace)
+	if o.Namespace == "" || space == nil || space.BeingDeleted() {
+		return false
+	}
+	tr := c.tracks.Known(space)
+	return tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) && c.caused(tr)
 }
 
 // impactMap returns the impact map of the snapshot before our first request.
