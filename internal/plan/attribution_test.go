@@ -7,8 +7,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -162,5 +164,31 @@ func TestEarlierDeletionsInAccount(t *testing.T) {
 				t.Errorf("%s\n(-want +got):\n%s", tt.world, diff)
 			}
 		})
+	}
+}
+
+// TestOpenAnyway checks that the end of a namespace that was deleted earlier, with unseen content,
+// is unknown with or without the delete of its owner.
+func TestOpenAnyway(t *testing.T) {
+	objects, err := scenario.ParseWorld("v1 Namespace n owners=o deleting\nv1 ConfigMap n/held fin=x/y\n"+
+		"rbac.authorization.k8s.io/v1 ClusterRole o", scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("Secret", reason.NotInDump), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	everybody := func(*object.Object, string) (string, report.ControllerState) {
+		return "operator", report.ControllerRuns
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "o")), plan.Options{Controller: everybody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range result.Plan.Effects {
+		if e.Object.Kind == "Namespace" && !e.AlreadyHappening {
+			t.Errorf("%s %s %s is put down to us", e.Object.KubectlName(), e.Outcome, e.Reason)
+		}
 	}
 }

@@ -358,7 +358,7 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 			more = append(more, e)
 			continue
 		}
-		if e.Later == "" && (outcome.VolumeReleased(out.Track) && !s.judge.ClaimUnknown(all, out) || losesOwnersLater(out.Track)) {
+		if e.Later == "" && (outcome.VolumeReleased(out.Track) && !s.judge.ClaimUnknown(all, out) || outcome.LosesOwnersLater(out.Track)) {
 			e = s.effects(out)[0]
 			required := h.expected.releasesFor(out.Track.First)
 			e.Once = required.releases()
@@ -383,13 +383,6 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 		slices.SortFunc(effects, func(a, b report.Effect) int { return object.Compare(a.Object, b.Object) })
 	}
 	return effects
-}
-
-// losesOwnersLater reports whether an object that stays in deletion loses owner references in the later future:
-// such an edit is a change, although its outcome is the same before and after.
-func losesOwnersLater(tr *outcome.Track) bool {
-	return tr.First.BeingDeleted() && tr.Last != nil && tr.Changed&(outcome.InLaterFuture|outcome.LaterOfOthers) != 0 &&
-		len(tr.Last.Owners) != len(tr.First.Owners)
 }
 
 // setRewrittenLater records that a controller rewrites an object only in a later phase, once

@@ -273,3 +273,10 @@ const (
 	// ActorReleaser removes a finalizer if its controller is not known.
 	ActorReleaser = "controller"
 )
+
+// LosesOwnersLater reports whether an object that stays in deletion loses owner references in the later future:
+// such an edit is a change, although its outcome is the same before and after.
+func LosesOwnersLater(tr *Track) bool {
+	return tr.First.BeingDeleted() && tr.Last != nil && tr.Changed&(InLaterFuture|LaterOfOthers) != 0 &&
+		len(tr.Last.Owners) != len(tr.First.Owners)
+}

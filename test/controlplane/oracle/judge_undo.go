@@ -51,7 +51,7 @@ func (t *trial) judgeUndo() {
 		now := t.restored[c.key]
 		switch {
 		case now != nil && now.GetAnnotations()[theirs] != "": // judged below
-		case skips[c.key] != nil && skips[c.key].Reason == string(reason.StillTerminating) && (now == nil || now.GetDeletionTimestamp() == nil):
+		case skips[c.key] != nil && skips[c.key].Reason == string(reason.StillTerminating) && !deleting(now) && !deleting(t.after[c.key]):
 			t.violate(notRestored, c.key, "it is said to be deleted still, and is not")
 		case skips[c.key] != nil && skips[c.key].Reason == string(reason.NotSaved) && c.key.kind != "Secret":
 			t.violate(notRestored, c.key, "it is in the backup, and is said not to be")
@@ -70,6 +70,9 @@ func (t *trial) judgeUndo() {
 	}
 	t.judgeSpared(steps)
 }
+
+// deleting reports whether an object is there and being deleted.
+func deleting(o *unstructured.Unstructured) bool { return o != nil && o.GetDeletionTimestamp() != nil }
 
 // together is one step for all that an undo does for an object: it makes it, and gives it
 // references and a status in steps of their own.
