@@ -16,14 +16,26 @@ import (
 // stands for all.
 type ReferrerParts map[health.Part][]string
 
-// add adds a part in a namespace.
-func (r ReferrerParts) add(part health.Part, namespace string) {
-	if !slices.Contains(r[part], namespace) && !slices.Contains(r[part], "") {
-		if namespace == "" {
-			r[part] = nil
-		}
-		r[part] = append(r[part], namespace)
+// add adds a part in a namespace. It returns false if that is there already.
+func (r ReferrerParts) add(part health.Part, namespace string) bool {
+	if slices.Contains(r[part], namespace) || slices.Contains(r[part], "") {
+		return false
 	}
+	if namespace == "" {
+		r[part] = nil
+	}
+	r[part] = append(r[part], namespace)
+	return true
+}
+
+// Include adds other parts, and reports whether some of them were not there.
+func (r ReferrerParts) Include(others ReferrerParts) (added bool) {
+	for part, namespaces := range others {
+		for _, namespace := range namespaces {
+			added = r.add(part, namespace) || added
+		}
+	}
+	return added
 }
 
 // ReferrerPartsOf returns what must be read to know what the deletes of a plan break: only kinds that can

@@ -197,6 +197,14 @@ func (w World) Plan(ctx context.Context, seed plan.Seed, o plan.Options, enough 
 		}
 		o.Guards = append(slices.Clone(o.Guards), contents...)
 	}
+	result, err := plan.Simulate(ctx, w.Snapshot, seed, o)
+	if err != nil || w.Client == nil || !plan.ReferrerParts(reach.Referrers).Include(plan.ReferrerPartsOf(w.Snapshot, result.Plan)) {
+		return result, err
+	}
+	// The evidence has shown more that goes, such as a namespace that waited for the target.
+	if o.Health, err = w.Assess(ctx, reach); err != nil {
+		return nil, err
+	}
 	return plan.Simulate(ctx, w.Snapshot, seed, o)
 }
 

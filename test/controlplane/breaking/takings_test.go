@@ -184,6 +184,9 @@ func (s *taking) predicted(t *testing.T, r *reader, target []string, ns string) 
 	if err := json.Unmarshal(r.program(t, append([]string{"dry-run", "delete", "-n", ns, "-o", "json"}, target...)...), &p); err != nil {
 		t.Fatal(err)
 	}
+	if len(p.UnreadReferrers) > 0 { // also of what goes only because of the evidence
+		t.Errorf("what refers to it is not read: %+v", p.UnreadReferrers)
+	}
 	var lines []string
 	for i := range p.Effects {
 		e := &p.Effects[i]
