@@ -175,8 +175,14 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 		}
 	}
 	words := strings.Fields(does.CommandPath())
+	var named []string
 	for _, a := range args {
-		words = append(words, report.ShellWord(a))
+		named = append(named, report.ShellWord(a))
+	}
+	if likeFlag := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); likeFlag {
+		instead = slices.Concat(instead, []string{"--"}, named)
+	} else {
+		words = append(words, named...)
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		_, notOfBackup := f.Annotations[questionFlag]

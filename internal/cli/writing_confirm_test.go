@@ -142,3 +142,22 @@ func TestUndoCommand(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestCommandLine checks that a name that looks like a flag, which a ClusterRole may have, is printed as an argument.
+func TestCommandLine(t *testing.T) {
+	for given, want := range map[string]string{
+		"web":   "gc delete clusterrole web --namespace=shop --confirm=sha256:1",
+		"-n":    "gc delete --namespace=shop --confirm=sha256:1 -- clusterrole -n",
+		"a b;c": "gc delete clusterrole 'a b;c' --namespace=shop --confirm=sha256:1",
+	} {
+		var got string
+		root, c := &cobra.Command{Use: "gc"}, &cobra.Command{Use: "delete"}
+		c.Run = func(c *cobra.Command, args []string) { got = commandLine(c, args, "--confirm=sha256:1") }
+		c.Flags().String("namespace", "", "")
+		root.AddCommand(c)
+		root.SetArgs([]string{"delete", "--namespace=shop", "--", "clusterrole", given})
+		if err := root.Execute(); err != nil || got != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}

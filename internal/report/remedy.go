@@ -116,7 +116,11 @@ func (a Act) CommandLine() string { return "kubectl " + a.arguments() }
 
 func (a Act) arguments() string {
 	kind, name := ShellWord(strings.ToLower(a.Target.Kind)), ShellWord(a.Target.Name)
-	object := ShellWord(object.KubectlKind(a.Target.APIVersion, a.Target.Kind)) + " " + name + inNamespace(a.Target)
+	between := " "
+	if strings.HasPrefix(a.Target.Name, "-") { // as that of a ClusterRole may: it is no flag
+		between = "/"
+	}
+	object := ShellWord(object.KubectlKind(a.Target.APIVersion, a.Target.Kind)) + between + name + inNamespace(a.Target)
 	word := ShellWord(a.Target.ShortName()) + inNamespace(a.Target)
 	namespace := " -n " + ShellWord(a.Target.Namespace)
 	switch a.Action {

@@ -25,6 +25,7 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{report.Act{Action: report.Explain, Target: web}, "gc explain deployment.apps web -n shop"},
 		{report.Act{Action: report.Explain, Target: hostile}, "gc explain 'a b.example.com' 'd;e' -n '$(c)'"},
+		{report.Act{Action: report.Explain, Target: object.ClusterRole.Ref("", "-n")}, "gc explain clusterrole.rbac.authorization.k8s.io/-n"},
 		{report.Act{Action: report.Describe, Target: node}, "describe node n1"},
 		{report.Act{Action: report.Edit, Target: web}, "edit deployment.apps web -n shop"},
 		{report.Act{Action: report.ShowWriters, Target: web}, "get deployment.apps web -n shop -o jsonpath='{.metadata.managedFields}'"},
