@@ -33,6 +33,8 @@ type Deployer struct {
 	// Suspend the one after which a delete keeps that. NAMESPACE and NAME stand for those of the object. Empty
 	// if there is none.
 	DeleteAlone, Suspend string
+	// Restored is when it creates what it has applied again, if its object says so: a phrase. Empty for never.
+	Restored string
 	// Assumption must hold for its deletes: a sentence without a full stop.
 	Assumption string
 

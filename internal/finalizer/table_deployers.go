@@ -15,6 +15,7 @@ const (
 	fluxFinalizer = "finalizers.fluxcd.io"
 	kappFinalizer = "finalizers.kapp-ctrl.k14s.io/delete"
 	fluxGroup     = "kustomize.toolkit.fluxcd.io/"
+	nextInterval  = "at its next interval"
 )
 
 // KarpenterDrains is the finalizer behind which Karpenter drains a node, of a Node and of its NodeClaim.
@@ -29,6 +30,7 @@ var deployers = []Deployer{
 		Source:     "argo-cd, controller/appcontroller.go finalizeApplicationDeletion",
 		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
 		// Source: argo-cd, cmd/argocd/commands/app.go NewApplicationDeleteCommand.
+		Restored:    "at its next sync",
 		DeleteAlone: "argocd app delete NAMESPACE/NAME --cascade=false",
 		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
 		policy: func(finalizer string) metav1.DeletionPropagation {
@@ -55,6 +57,7 @@ var deployers = []Deployer{
 		Inventory:  "`status.inventory`, unless `spec.prune`, `deletionPolicy` or `suspend` keeps it",
 		Source:     "kustomize-controller, internal/controller/kustomization_controller.go finalizerShouldDeleteResources",
 		Assumption: "Flux may delete everything that it has applied",
+		Restored:   nextInterval,
 		Suspend:    "flux suspend kustomization NAME -n NAMESPACE",
 		// Source: kustomize-controller, internal/controller/kustomization_controller.go finalize: an object
 		// that it cannot read leaves the finalizer; deleteObjects: only objects with the labels of their owner.
@@ -73,6 +76,7 @@ var deployers = []Deployer{
 		Inventory:  "`status.inventory`, unless `spec.suspend`; without `helm.sh/resource-policy: keep`",
 		Source:     "helm-controller, internal/controller/helmrelease_controller.go reconcileDelete",
 		Assumption: "Flux can uninstall the release; its hooks are not simulated",
+		Restored:   nextInterval,
 		Suspend:    "flux suspend helmrelease NAME -n NAMESPACE",
 		// A CRD of the chart's directory crds stays, and one of its templates does not: what the inventory
 		// has is unknown, and the plan is not complete.

@@ -28,7 +28,14 @@ type delivery struct {
 		Name   string `json:"name"`
 	}
 	sync struct {
-		Options []string `json:"syncOptions"`
+		Options   []string `json:"syncOptions"`
+		Automated struct {
+			SelfHeal bool  `json:"selfHeal"`
+			Enabled  *bool `json:"enabled"`
+		} `json:"automated"`
+	}
+	drift struct {
+		Mode string `json:"mode"`
 	}
 	uninstall struct {
 		KeepsHistory bool   `json:"keepHistory"`
@@ -77,6 +84,8 @@ func (r release) record(namespace string) object.Coordinates {
 // Application with an invalid destination, and deletes nothing; it asks status.resources alone whether
 // somebody has to confirm. shouldBeDeleted: reads the options of the Application since v3.4.
 // Source: argo-cd, controller/state.go CompareAppState: writes status.resources.
+// Source: argo-cd.readthedocs.io/en/stable/user-guide/auto_sync: without selfHeal, changes of the live cluster
+// trigger no sync.
 var applicationFacts = &factKind{
 	kind: object.ArgoApplication, lenient: true,
 	fields: []factField{
@@ -92,6 +101,7 @@ var applicationFacts = &factKind{
 		server, cluster := strings.TrimSuffix(d.destination.Server, "/"), d.destination.Name
 		inventory.Remote = server != "" && server != inCluster || server == "" && cluster != "in-cluster"
 		inventory.Keeps = (server == "") == (cluster == "")
+		inventory.Restores = d.sync.Automated.SelfHeal && (d.sync.Automated.Enabled == nil || *d.sync.Automated.Enabled)
 		if !inventory.Keeps && slices.Contains(d.sync.Options, "Delete=false") {
 			inventory.Entries = nil
 			inventory.unread("its option Delete=false keeps them only from Argo CD v3.4 on, and only those without such an option of their own")
@@ -111,7 +121,7 @@ const inCluster = "https://kubernetes.default.svc"
 // malformed entry, Flux deletes nothing.
 //
 // Source: kustomize-controller, internal/controller/kustomization_controller.go
-// finalizerShouldDeleteResources, finalize.
+// finalizerShouldDeleteResources, finalize; reconcile: it applies all at each interval.
 var kustomizationFacts = &factKind{
 	kind: object.FluxKustomization, lenient: true,
 	fields: []factField{
@@ -124,7 +134,7 @@ var kustomizationFacts = &factKind{
 			return nil
 		}
 		d, inventory := &f.delivery, f.takeInventory()
-		inventory.Remote = d.remote
+		inventory.Remote, inventory.Restores = d.remote, !d.suspended
 		switch d.policy {
 		case "", "MirrorPrune":
 			inventory.Keeps = d.suspended || !d.prune
@@ -150,11 +160,13 @@ var kustomizationFacts = &factKind{
 // Source: helm-controller, internal/controller/helmrelease_controller.go reconcileDelete;
 // internal/inventory/inventory.go AddCRDs: also lists the CRDs that Helm does not delete.
 // Source: helm, pkg/action/uninstall.go Uninstall.Run.
+// Source: fluxcd.io/flux/components/helm/helmreleases: Drift detection.
 var helmReleaseFacts = &factKind{
 	kind: object.FluxHelmRelease, lenient: true,
 	fields: []factField{
 		suspended, kubeConfig, serviceAccount, inventoryEntries,
 		lenientField("spec.uninstall", func(f *facts) any { return &f.delivery.uninstall }),
+		lenientField("spec.driftDetection", func(f *facts) any { return &f.delivery.drift }),
 		lenientField("status.storageNamespace", func(f *facts) any { return &f.delivery.storage }),
 		lenientField("status.helmChart", func(f *facts) any { return &f.delivery.chart }),
 		lenientField("status.lastReleaseRevision", func(f *facts) any { return &f.delivery.releasedBefore }),
@@ -166,6 +178,7 @@ var helmReleaseFacts = &factKind{
 		}
 		d, inventory := &f.delivery, f.takeInventory()
 		inventory.Keeps, inventory.Remote, inventory.Propagation = d.suspended || d.storage == "", d.remote, d.uninstall.Propagation
+		inventory.Restores = d.drift.Mode == "enabled" && !d.suspended
 		switch {
 		case !d.suspended && d.storage == "" && d.releasedBefore > 0:
 			inventory.Keeps = false

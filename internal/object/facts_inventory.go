@@ -23,6 +23,8 @@ type InventoryFacts struct {
 	Entries []InventoryEntry `json:"entries,omitempty"`
 	// Keeps is true if the object says that the entries stay.
 	Keeps bool `json:"keeps,omitzero"`
+	// Restores is true if the deployer creates an entry again that is missing.
+	Restores bool `json:"restores,omitzero"`
 	// Remote is true if the entries are in another cluster.
 	Remote bool `json:"remote,omitzero"`
 	// Account is the ServiceAccount, in the namespace of the object, as which the deployer deletes. It

@@ -335,6 +335,9 @@ func (s *finalState) Definition(apiVersion string) object.Ref {
 // addRecreator adds to the effect on a deleted object the controller that creates it again.
 func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
 	again, ok := controllers.ComesBack(s, out.Track.First)
+	if !ok {
+		again, ok = s.restored(out.Track.First)
+	}
 	if !ok || s.namespaceGoes(out.Track.First) {
 		return
 	}
