@@ -249,13 +249,22 @@ func (s *Assessment) Cordoned(node string) bool {
 // snapshot lacks.
 //
 // Source: karpenter, pkg/controllers/node/termination/terminator/terminator.go Drain; pkg/utils/pod/scheduling.go
-// IsEvictable, IsDrainable.
+// IsEvictable, IsDrainable; karpenter.sh/docs/concepts/disruption: after the terminationGracePeriod of its NodeClaim
+// a node is drained whatever is on it.
 func (s *Assessment) drainOf(o *object.Object, name string) finalizer.Pause {
 	if name != finalizer.KarpenterDrains {
 		return finalizer.Pause{}
 	}
 	if o.Is(object.Node) {
+		for _, owner := range o.Owners {
+			if claim := s.snap.ObjectAt(owner.In("").Coordinates()); claim != nil && s.drainEnds(claim) {
+				return finalizer.Pause{}
+			}
+		}
 		return s.drainOfNode(o.Name)
+	}
+	if s.drainEnds(o) {
+		return finalizer.Pause{}
 	}
 	for _, node := range s.objectsOf(object.Node.GroupKind) {
 		if node.RefersTo(o.UID) {
@@ -263,6 +272,12 @@ func (s *Assessment) drainOf(o *object.Object, name string) finalizer.Pause {
 		}
 	}
 	return finalizer.Pause{}
+}
+
+// drainEnds reports whether the drain of the node of a NodeClaim ends in time.
+func (s *Assessment) drainEnds(claim *object.Object) bool {
+	c := s.consumers[claim.Ref]
+	return c != nil && c.Bounded
 }
 
 func (s *Assessment) drainOfNode(node string) finalizer.Pause {

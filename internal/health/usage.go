@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/uses"
 )
 
 // Use says what uses an object that a finalizer protects.
@@ -32,7 +33,7 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	if !applies || OfManager(name) {
 		return Use{}, false
 	}
-	u := Use{Unseen: len(usage.Kinds) == 0, UntilDeletion: usage.UntilDeletion}
+	u := Use{Unseen: len(usage.Kinds) == 0 || usage.MayHideMore, UntilDeletion: usage.UntilDeletion}
 	for _, kind := range usage.Kinds {
 		for _, r := range s.snap.Resources.All() {
 			u.Unseen = u.Unseen || r.Group == kind.Group && r.Kind == kind.Kind && !s.snap.Covers(r, "")
@@ -128,6 +129,8 @@ type Consumer struct {
 	Kind  string   `json:"kind"`
 	Group string   `json:"group,omitzero"`
 	Uses  []string `json:"uses,omitempty"`
+	// Bounded is true for a NodeClaim whose drain ends after its spec.terminationGracePeriod.
+	Bounded bool `json:"bounded,omitzero"`
 }
 
 // gatewayBody has the fields that are read from a Gateway.
@@ -189,6 +192,7 @@ type nodeClaimBody struct {
 			Kind  string `json:"kind"`
 			Name  string `json:"name"`
 		} `json:"nodeClassRef"`
+		GracePeriod string `json:"terminationGracePeriod"`
 	} `json:"spec"`
 }
 
@@ -197,7 +201,7 @@ type nodeClaimBody struct {
 // Source: karpenter-provider-aws, pkg/controllers/nodeclass/controller.go Finalize.
 func (s *Shown) takeNodeClaim(b *body, d *nodeClaimBody) {
 	if c := d.Spec.Class; c.Name != "" {
-		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: c.Kind, Group: c.Group, Uses: []string{c.Name}})
+		s.Consumers = append(s.Consumers, Consumer{Ref: b.ref(), Kind: c.Kind, Group: c.Group, Uses: []string{c.Name}, Bounded: d.Spec.GracePeriod != ""})
 	}
 }
 
@@ -205,7 +209,21 @@ func (s *Shown) takeNodeClaim(b *body, d *nodeClaimBody) {
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || cmp.Or(c.Group, user.Group()) != o.Group() {
-		return false, false
+		return s.refersTo(user, o)
 	}
 	return slices.Contains(c.Uses, o.Name), true
+}
+
+// refersTo reports whether a field of an object refers to another one, by the table of package uses. known is
+// false if that has no such field, or if it was not read.
+func (s *Assessment) refersTo(user, o *object.Object) (yes, known bool) {
+	ofUser := func(r *uses.Rule) bool { return r.User.GroupKind == user.GroupKind() }
+	rules := uses.Users(o.GroupKind())
+	i := slices.IndexFunc(rules, ofUser)
+	if i < 0 || !s.evidence.CompletenessOf(PartOfKind(rules[i].User), user.Namespace).Whole {
+		return false, false
+	}
+	list := s.Referrers()
+	at, found := slices.BinarySearchFunc(list, user.Ref, func(r Referrer, ref object.Ref) int { return object.Compare(r.Ref, ref) })
+	return found && slices.ContainsFunc(list[at].References, func(r uses.Reference) bool { return r.Target() == o.Coordinates() }), true
 }
