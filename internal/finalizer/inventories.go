@@ -69,35 +69,6 @@ func (v *Inventories) otherRecords(listed *object.InventoryFacts) (more []object
 	return more
 }
 
-// RestorerOf returns the object whose deployer creates an object again that is deleted; nil if there is none. The
-// records of Helm are what Helm writes for a release.
-func (v *Inventories) RestorerOf(o *object.Object) (from *object.Object, d *Deployer) {
-	if v.restored == nil {
-		v.restored = map[object.Coordinates]*object.Object{}
-		for i := range deployers {
-			if deployers[i].Restored == "" {
-				continue
-			}
-			for _, from := range v.snap.All(deployers[i].Kind.GroupResource()) {
-				if f := from.Inventory(); f != nil && f.Restores && !f.Remote {
-					for _, at := range f.Entries {
-						v.restored[at.Coordinates] = from
-					}
-				}
-			}
-		}
-	}
-	from = v.restored[o.Coordinates()]
-	if _, _, record := object.HelmRecordOf(o); from == nil || record {
-		return nil, nil
-	}
-	i := slices.IndexFunc(deployers, func(d Deployer) bool { return from.Is(d.Kind) })
-	if !deployers[i].Tracks(from, o) {
-		return nil, nil
-	}
-	return from, &deployers[i]
-}
-
 // DeletedWith returns the existing objects that a deployer deletes before it removes its finalizer from
 // the object from.
 func (v *Inventories) DeletedWith(from *object.Object) []*object.Object {
