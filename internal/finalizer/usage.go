@@ -19,6 +19,8 @@ type Usage struct {
 	// that a snapshot may lack shows that. Then the use of o is unknown while a possible user
 	// exists without evidence about that field.
 	By func(o, user *object.Object) bool
+	// Referring is true if the users are those with a field that package uses knows.
+	Referring bool
 	// MayHideMore is true if something outside of the cluster may use the object.
 	MayHideMore bool
 	// UntilDeletion is true if a user no longer counts once it is being deleted.
@@ -61,7 +63,7 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	// Source: rook, pkg/operator/ceph/pool/controller.go, pkg/operator/ceph/file/controller.go reconcile: a pool with
 	// images or snapshots stays, and so does a file system with subvolumes. Those of deleted volumes may be left.
 	case name == "cephblockpool."+cephGroup, name == "cephfilesystem."+cephGroup:
-		return Usage{Kinds: []schema.GroupKind{object.PV.GroupKind}, MayHideMore: true}, true
+		return Usage{Kinds: []schema.GroupKind{object.PV.GroupKind}, Referring: true, MayHideMore: true}, true
 	// Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion. Applications of other namespaces
 	// count, because they have to be permitted to use the project.
 	case name == argoFinalizer && o.Kind == "AppProject":

@@ -132,21 +132,45 @@ func (w *Evidence) share(list []Referrer) {
 	}
 }
 
-// withScopes returns the references, without namespaces for cluster-scoped kinds, which the table may lack.
-func withScopes(list []uses.Reference, cluster map[schema.GroupKind]bool) []uses.Reference {
-	wrong := func(r uses.Reference) bool {
-		return r.Namespace != "" && cluster[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
-	}
-	if !slices.ContainsFunc(list, wrong) {
-		return list
-	}
-	list = slices.Clone(list)
-	for i := range list {
-		if wrong(list[i]) {
-			list[i].Namespace = ""
+// customKinds has the served custom kinds: whether each is cluster-scoped, and the groups with a kind of a name.
+type customKinds struct {
+	cluster map[schema.GroupKind]bool
+	groups  map[string][]string
+}
+
+func customKindsOf(served *object.Resources) customKinds {
+	c := customKinds{map[schema.GroupKind]bool{}, map[string][]string{}}
+	for _, r := range served.All() {
+		if _, known := c.cluster[r.GroupKind()]; r.Custom && !known {
+			c.cluster[r.GroupKind()] = !r.Namespaced
+			c.groups[r.Kind] = append(c.groups[r.Kind], r.Group)
 		}
 	}
-	return list
+	return c
+}
+
+// resolve returns references in the groups that serve their kinds, and without namespaces for cluster-scoped
+// kinds, which the table may lack.
+func (c customKinds) resolve(user schema.GroupKind, list []uses.Reference) []uses.Reference {
+	resolved := list
+	for i, r := range list {
+		kind := schema.GroupKind{Group: r.Group, Kind: r.Kind}
+		if _, served := c.cluster[kind]; !served && len(c.groups[r.Kind]) == 1 && r.Rule(user).Guessed() {
+			if moved, ok := r.Moved(c.groups[r.Kind][0]); ok {
+				r, kind.Group = moved, moved.Group
+			}
+		}
+		if c.cluster[kind] {
+			r.Namespace = ""
+		}
+		if r != list[i] {
+			if &resolved[0] == &list[0] {
+				resolved = slices.Clone(list)
+			}
+			resolved[i] = r
+		}
+	}
+	return resolved
 }
 
 // Referrers returns the objects with references, in object.Compare order, with their references in the
@@ -158,14 +182,9 @@ func (s *Assessment) Referrers() []Referrer {
 	}
 	if s.referrers == nil {
 		s.referrers = make([]Referrer, 0, len(s.evidence.Referrers))
-		scopes := map[schema.GroupKind]bool{} // of the custom kinds, true for cluster-scoped ones
-		for _, r := range s.snap.Resources.All() {
-			if r.Custom {
-				scopes[r.GroupKind()] = !r.Namespaced
-			}
-		}
+		kinds := customKindsOf(s.snap.Resources)
 		for _, r := range s.evidence.Referrers {
-			r.Ref, r.References = s.Known(r.Ref), withScopes(r.References, scopes)
+			r.Ref, r.References = s.Known(r.Ref), kinds.resolve(r.Ref.GroupKind(), r.References)
 			s.referrers = append(s.referrers, r)
 		}
 		slices.SortStableFunc(s.referrers, func(a, b Referrer) int { return object.Compare(a.Ref, b.Ref) })

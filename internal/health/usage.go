@@ -43,6 +43,9 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 		}
 		for _, user := range s.usersOf(kind, o) {
 			uses, known := s.uses(user, o)
+			if usage.Referring {
+				uses, known = s.refersTo(user, o)
+			}
 			switch {
 			case known && uses, usage.By != nil && usage.By(o, user):
 				u.Users = append(u.Users, user.Ref)
@@ -209,7 +212,7 @@ func (s *Shown) takeNodeClaim(b *body, d *nodeClaimBody) {
 func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 	c := s.consumers[user.Ref]
 	if c == nil || c.Kind != o.Kind || cmp.Or(c.Group, user.Group()) != o.Group() {
-		return s.refersTo(user, o)
+		return false, false
 	}
 	return slices.Contains(c.Uses, o.Name), true
 }

@@ -126,7 +126,9 @@ func (x *extraction) guessBeside(rules []*Rule, guesses []Reference) {
 // extraction collects the references of one object.
 type extraction struct {
 	namespace string
-	list      []Reference
+	// group is that of the object, for guesses.
+	group string
+	list  []Reference
 }
 
 func (x *extraction) add(r Reference) {

@@ -85,8 +85,11 @@ var guesses = []guessed{
 // GuessOf returns what the names of the fields in the spec of a custom resource of a group say:
 //
 //	caSecretName: ca                           a Secret; likewise the other names of guesses
-//	secretRef: {name: ca}                      a Secret; likewise the other refs of guesses
+//	secretRef: {name: ca}, secretRef: ca       a Secret; likewise the other refs of guesses
+//	accessKey: {name: ca, key: id}             a Secret, or a ConfigMap under a key with that word
 //	x: {kind: Secret, name: ca}                an object of a kind of guesses
+//	x: {kind: Account, name: a}                an object of the group of the object
+//	accountRef: {name: a}, accountRef: a       the same; see Reference.Moved
 //	x: {apiVersion: v1, kind: Pod, name: p}    an object of any kind; likewise with apiGroup or group
 //
 // So the pod templates in custom resources count, too. Without a namespace of its own a reference is to the
@@ -98,7 +101,7 @@ func GuessOf(group, namespace string, raw []byte) []Reference {
 	if json.Unmarshal(raw, &o) != nil {
 		return nil
 	}
-	x := extraction{namespace: cmp.Or(namespace, homes[group])}
+	x := extraction{namespace: cmp.Or(namespace, homes[group]), group: group}
 	x.provider(group, namespace, o.Spec["providerConfigRef"])
 	x.guess("spec", o.Spec)
 	return x.list
@@ -115,9 +118,11 @@ func (x *extraction) guess(path string, v any) {
 			x.guess(path+"[]", entry)
 		}
 	case map[string]any:
-		if to, ok := guessedKind(v); ok {
-			name, _ := v["name"].(string)
+		name, _ := v["name"].(string)
+		if to, ok := x.guessedKind(v); ok {
 			x.addGuess(path, to, name, v)
+		} else if isSelector(v) {
+			x.addGuess(path, selected(path), name, v)
 		}
 		keys := make([]string, 0, len(v))
 		for key := range v {
@@ -130,18 +135,70 @@ func (x *extraction) guess(path string, v any) {
 			}
 			field := path + "." + key
 			x.guess(field, v[key])
+			known := field == providerConfigField
 			for i := range guesses {
-				x.guessKey(&guesses[i], field, strings.ToLower(key), v[key])
+				g, lower := &guesses[i], strings.ToLower(key)
+				known = known || isKey(g.names, lower) || isKey(g.refs, lower)
+				x.guessKey(g, field, lower, v[key])
+			}
+			if kind, isRef := strings.CutSuffix(key, "Ref"); isRef && kind != "" && !known {
+				x.guessRef(field, strings.ToUpper(kind[:1])+kind[1:], v[key])
 			}
 		}
 	}
+}
+
+// isSelector reports whether a mapping selects a key of a Secret or ConfigMap.
+func isSelector(m map[string]any) bool {
+	_, named := m["name"].(string)
+	_, keyed := m["key"].(string)
+	for key := range m {
+		if key != "name" && key != "key" && key != optionalKey && key != namespaceKey {
+			return false
+		}
+	}
+	return named && keyed
+}
+
+// selected returns the kind whose key the selector in a field selects.
+func selected(field string) schema.GroupKind {
+	if strings.Contains(strings.ToLower(field), "configmap") {
+		return configMap.GroupKind
+	}
+	return secret.GroupKind
+}
+
+// guessRef adds the reference under a key such as accountRef, to a kind of the group of the object.
+func (x *extraction) guessRef(field, kind string, v any) {
+	name, _ := v.(string)
+	m, _ := v.(map[string]any)
+	if m != nil && m[kindKey] == nil && !isSelector(m) {
+		name, _ = m["name"].(string)
+	}
+	x.addGuess(field, schema.GroupKind{Group: x.group, Kind: kind}, name, m)
+}
+
+// Moved returns a guessed reference to the kind of another API group of the same project: the elasticsearchRef of
+// kibana.k8s.elastic.co is to one of elasticsearch.k8s.elastic.co.
+func (r Reference) Moved(group string) (Reference, bool) {
+	if r.Selector != nil || domainOf(r.Group) != domainOf(group) {
+		return r, false
+	}
+	r.Group = group
+	return r, true
+}
+
+// domainOf returns the last two words of an API group.
+func domainOf(group string) string {
+	words := strings.Split(group, ".")
+	return strings.Join(words[max(0, len(words)-2):], ".")
 }
 
 // guessKey adds the references of the value under a key, if that is one of the kind.
 func (x *extraction) guessKey(g *guessed, field, key string, v any) {
 	switch v := v.(type) {
 	case string:
-		if isKey(g.names, key) {
+		if isKey(g.names, key) || isKey(g.refs, key) {
 			x.addGuess(field, g.kind.GroupKind, v, nil)
 		}
 	case map[string]any:
@@ -166,9 +223,9 @@ func isKey(ends []string, key string) bool {
 	})
 }
 
-// guessedKind returns the kind that a mapping names. It returns false for a kind without its group, except those
-// of guesses.
-func guessedKind(m map[string]any) (schema.GroupKind, bool) {
+// guessedKind returns the kind that a mapping names. A kind without its group is one of guesses, of
+// Kubernetes, or of the group of the object.
+func (x *extraction) guessedKind(m map[string]any) (schema.GroupKind, bool) {
 	kind, _ := m[kindKey].(string)
 	for _, key := range groupKeys {
 		if text, ok := m[key].(string); ok {
@@ -180,7 +237,12 @@ func guessedKind(m map[string]any) (schema.GroupKind, bool) {
 	}
 	i := slices.IndexFunc(guesses, func(g guessed) bool { return g.kind.Kind == kind })
 	if i < 0 {
-		return schema.GroupKind{}, false
+		to := schema.GroupKind{Group: x.group, Kind: kind}
+		if n := slices.IndexFunc(kinds, func(k object.Kind) bool { return k.Kind == kind && !object.MayBeCustom(k.Group) }); n >= 0 {
+			to = kinds[n].GroupKind
+		}
+		_, named := m["name"].(string)
+		return to, kind != "" && named
 	}
 	return guesses[i].kind.GroupKind, true
 }

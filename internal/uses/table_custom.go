@@ -112,6 +112,7 @@ var (
 	kafkaConnector        = kindOf(strimzi, "v1beta2", "KafkaConnector", "kafkaconnectors", true)
 	kafkaTopic            = kindOf(strimzi, "v1beta2", "KafkaTopic", "kafkatopics", true)
 	kafkaUser             = kindOf(strimzi, "v1beta2", "KafkaUser", "kafkausers", true)
+	kafkaPool             = kindOf(strimzi, "v1beta2", "KafkaNodePool", "kafkanodepools", true)
 	postgresCluster       = kindOf(postgres, "v1", "Cluster", "clusters", true)
 	postgresSchedule      = kindOf(postgres, "v1", "ScheduledBackup", "scheduledbackups", true)
 	postgresPooler        = kindOf(postgres, "v1", "Pooler", "poolers", true)
@@ -309,6 +310,7 @@ var pipelineRules = []Rule{
 	{User: eventSource, Path: "spec.eventBusName", To: eventBus, Label: "eventBusName", Effect: "its events are lost"},
 	{User: canary, Path: "spec.targetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.DaemonSet, service}, Label: "targetRef", Effect: "it has nothing to roll out"},
 	{User: kafkaTopic, Path: label(kafkaCluster), To: kafka, Label: "cluster", Effect: "it is not reconciled"},
+	{User: kafkaPool, Path: label(kafkaCluster), To: kafka, Label: "cluster", Effect: "its nodes are not reconciled"},
 	{User: kafkaUser, Path: label(kafkaCluster), To: kafka, Label: "cluster", Effect: "it is not reconciled"},
 	{User: kafkaConnector, Path: label(kafkaCluster), To: kafkaConnect, Label: "cluster", Effect: "it does not run"},
 	{User: postgresSchedule, Path: "spec.cluster", Name: "name", To: postgresCluster, Label: "cluster", Effect: "its next backups fail"},
