@@ -2,6 +2,7 @@ package object
 
 import (
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -71,6 +72,18 @@ func (o *Object) NamespaceTokens() []string {
 		return facts.Finalizers
 	}
 	return []string{NamespaceToken}
+}
+
+// OtherTokens returns the spec.finalizers of a namespace that other controllers remove, sorted; nil for other
+// kinds.
+func (o *Object) OtherTokens() []string {
+	facts := o.NamespaceFacts()
+	if facts == nil || len(facts.Finalizers) == 0 {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(facts.Finalizers), func(token string) bool { return token == NamespaceToken })
+	slices.Sort(others)
+	return slices.Compact(others)
 }
 
 // NamespaceFacts are the fields that the deletion of a namespace depends on.

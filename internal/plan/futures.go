@@ -212,7 +212,7 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 			}
 			s.recorder.runAs(h.actor, string(reason.FinalizerComesOff), func() {
 				// A refusal is visible: the object is unchanged.
-				_ = s.recorder.Patch(ctx, h.object.Ref, object.TakeFinalizers(h.object, h.names))
+				_ = s.removeFinalizersFrom(ctx, h.object, h.names)
 			})
 			s.futures.recordAttempt(h.object.UID, h.names)
 			if s.tracks.Of(h.object).Awaited {
@@ -298,7 +298,7 @@ func (s *simulation) heldObjects(next future, byHand bool) []heldObject {
 // deployers wait.
 func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others, byHand bool) heldObject {
 	h := heldObject{object: tr.Last}
-	if tr.Last == nil || !tr.Last.BeingDeleted() || len(tr.Last.Finalizers()) == 0 {
+	if tr.Last == nil || !tr.Last.BeingDeleted() || len(tr.Last.Finalizers())+len(tr.Last.OtherTokens()) == 0 {
 		return h
 	}
 	if theirs := others && tr.Awaited || next.all; !theirs && (!s.attribution.caused(tr) || s.changesByRecovery(tr)) {

@@ -24,15 +24,15 @@ func (s *simulation) removeRequestedFinalizers(ctx context.Context) error {
 		}
 		tr := s.tracks.Of(target)
 		tr.Target = true
-		s.recorder.runAs(outcome.ActorUser, string(reason.Requested), func() { tr.Refused = s.removeFinalizersFrom(ctx, target) })
+		s.recorder.runAs(outcome.ActorUser, string(reason.Requested), func() { tr.Refused = s.removeFinalizersFrom(ctx, target, s.seed.Finalizers) })
 	}
 	return nil
 }
 
-// removeFinalizersFrom removes the finalizers from one object. Those in the spec of a namespace
-// need a separate request.
-func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Object) error {
-	if p := object.TakeFinalizers(target, s.seed.Finalizers); len(p.TakeFinalizers) > 0 {
+// removeFinalizersFrom removes finalizers from one object. Those in the spec of a namespace need a separate
+// request.
+func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Object, names []string) error {
+	if p := object.TakeFinalizers(target, names); len(p.TakeFinalizers) > 0 {
 		if err := s.recorder.Patch(ctx, target.Ref, p); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *simulation) removeFinalizersFrom(ctx context.Context, target *object.Ob
 	if seen := target.NamespaceFacts(); seen != nil {
 		facts = *seen
 	}
-	taken := func(name string) bool { return slices.Contains(s.seed.Finalizers, name) }
+	taken := func(name string) bool { return slices.Contains(names, name) }
 	if !slices.ContainsFunc(facts.Finalizers, taken) {
 		return nil
 	}

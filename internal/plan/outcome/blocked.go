@@ -25,6 +25,9 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 			out.Blocked.Finalizers = append(out.Blocked.Finalizers, name)
 		}
 	}
+	if isEmptied(o) {
+		out.Blocked.Finalizers = append(out.Blocked.Finalizers, o.OtherTokens()...)
+	}
 	if len(out.Blocked.Finalizers) > 0 {
 		out.Reason = string(reason.FinalizerRemains)
 	}
@@ -195,10 +198,19 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 		out.MarkUnknown(reason.ContentNotCovered)
 		return
 	}
+	if isEmptied(o) && len(w.remaining) == 0 {
+		out.Detail = ""
+		return
+	}
 	out.Reason = string(reason.ContentRemains)
 	if w.broken && len(w.remaining) == 0 {
 		out.Reason = string(j.discoveryReason())
 	}
+}
+
+// isEmptied reports whether a namespace has lost its content, and only other controllers hold it.
+func isEmptied(o *object.Object) bool {
+	return len(o.OtherTokens()) > 0 && !slices.Contains(o.NamespaceTokens(), object.NamespaceToken)
 }
 
 // joined appends to list the references of more that it lacks.

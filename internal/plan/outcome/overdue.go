@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -227,7 +226,7 @@ func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 			failing = append(failing, u.APIVersion+": "+u.Why)
 		}
 	}
-	switch tokens := foreignTokens(o); {
+	switch tokens := o.OtherTokens(); {
 	case len(tokens) > 0:
 		out.Reason, out.Detail = string(reason.ContentRemains), "spec.finalizers has "+strings.Join(tokens, ", ")
 	case len(failing) > 0:
@@ -237,17 +236,6 @@ func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 	}
 	out.Result, out.Blocked.Dependents = report.Blocked, nil
 	return true
-}
-
-// foreignTokens returns the entries of spec.finalizers that other controllers must remove.
-func foreignTokens(o *object.Object) []string {
-	facts := o.NamespaceFacts()
-	if facts == nil {
-		return nil
-	}
-	list := slices.DeleteFunc(slices.Clone(facts.Finalizers), func(name string) bool { return name == finalizer.NamespaceToken })
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // untouched reports whether all of these objects exist and none is being deleted.
