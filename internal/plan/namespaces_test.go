@@ -88,7 +88,7 @@ func TestNamespaces(t *testing.T) {
 			"Namespace shop: Blocked waits for its content: pod/p: pods go first, and while there are any its conditions say that all has been removed",
 			"Pod p: Blocked held by finalizer x/y"}},
 		{"somebody else has a token", "v1 Namespace shop phase=Active spec=kubernetes,example.com/z\n", allBut("", ""), nil, nil, []string{
-			"Namespace shop: Blocked waits: spec.finalizers has example.com/z"}},
+			"Namespace shop: Blocked held by finalizer example.com/z"}},
 		{"it is one of the cluster", "v1 Namespace kube-system phase=Active spec=kubernetes\nv1 ConfigMap kube-system/c", allBut("", ""), nil, nil, []string{
 			`Namespace kube-system: Kept the API server refuses to delete it: namespaces "kube-system" is forbidden: this namespace may not be deleted`}},
 		{"it owns what is elsewhere", shop + "rbac.authorization.k8s.io/v1 ClusterRole viewer owners=shop\nv1 ConfigMap pay/c owners=shop", allBut("", ""), nil, nil, []string{

@@ -89,7 +89,7 @@ var guesses = []guessed{
 //	accessKey: {name: ca, key: id}             a Secret, or a ConfigMap under a key with that word
 //	x: {kind: Secret, name: ca}                an object of a kind of guesses
 //	x: {kind: Account, name: a}                an object of the group of the object
-//	accountRef: {name: a}, accountRef: a       the same; see Reference.Moved
+//	accountRef: {name: a}, accountRef: a       the same, also with Reference or plurals; see Reference.Moved
 //	x: {apiVersion: v1, kind: Pod, name: p}    an object of any kind; likewise with apiGroup or group
 //
 // So the pod templates in custom resources count, too. Without a namespace of its own a reference is to the
@@ -141,8 +141,8 @@ func (x *extraction) guess(path string, v any) {
 				known = known || isKey(g.names, lower) || isKey(g.refs, lower)
 				x.guessKey(g, field, lower, v[key])
 			}
-			if kind, isRef := strings.CutSuffix(key, "Ref"); isRef && kind != "" && !known {
-				x.guessRef(field, strings.ToUpper(kind[:1])+kind[1:], v[key])
+			if kind := kindUnder(key); kind != "" && !known {
+				x.guessRef(field, kind, v[key])
 			}
 		}
 	}
@@ -168,8 +168,24 @@ func selected(field string) schema.GroupKind {
 	return secret.GroupKind
 }
 
-// guessRef adds the reference under a key such as accountRef, to a kind of the group of the object.
+// kindUnder returns the kind that a key such as bigAccountRef names: BigAccount. Empty for other keys.
+func kindUnder(key string) string {
+	for _, end := range []string{"Ref", "Refs", "Reference", "References"} {
+		if kind, ok := strings.CutSuffix(key, end); ok && kind != "" {
+			return strings.ToUpper(kind[:1]) + kind[1:]
+		}
+	}
+	return ""
+}
+
+// guessRef adds the references under a key such as accountRef, to a kind of the group of the object.
 func (x *extraction) guessRef(field, kind string, v any) {
+	if list, ok := v.([]any); ok {
+		for _, entry := range list {
+			x.guessRef(field+"[]", kind, entry)
+		}
+		return
+	}
 	name, _ := v.(string)
 	m, _ := v.(map[string]any)
 	if m != nil && m[kindKey] == nil && !isSelector(m) {

@@ -193,7 +193,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestGuessOf(t *testing.T) {
-	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"],"credentials":{"secretRef":{"name":"aws","namespace":"ops"}},"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"Widget","name":"w"},{"kind":"Deployment","name":"api"}],"accessKey":{"name":"s3","key":"id"},"rules":{"configMap":{"name":"r","key":"k"}},"accountRef":"main","bigPoolRef":{"name":"b"},"matchExpressions":[{"key":"a","operator":"Exists"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n1"},"poolRef":{"group":"example.com","kind":"Pool","name":"p","namespace":"infra"},"storage":{"storageClassName":"fast","existingClaimName":"data"},"serviceAccountName":"runner"},"status":{"secretName":"no"}}`
+	raw := `{"spec":{"caSecretName":"ca","auth":[{"passwordSecretRef":{"name":"pw","key":"x"}}],"configMapName":"cm","name":"n","secretName":["x"],"credentials":{"secretRef":{"name":"aws","namespace":"ops"}},"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"Widget","name":"w"},{"kind":"Deployment","name":"api"}],"accessKey":{"name":"s3","key":"id"},"rules":{"configMap":{"name":"r","key":"k"}},"accountRef":"main","bigPoolReferences":[{"name":"b"}],"matchExpressions":[{"key":"a","operator":"Exists"}],"targetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"nodeRef":{"apiVersion":"v1","kind":"Node","name":"n1"},"poolRef":{"group":"example.com","kind":"Pool","name":"p","namespace":"infra"},"storage":{"storageClassName":"fast","existingClaimName":"data"},"serviceAccountName":"runner"},"status":{"secretName":"no"}}`
 	var got []string
 	for _, r := range GuessOf("example.com", "shop", []byte(raw)) {
 		got = append(got, text(r))
@@ -205,7 +205,7 @@ func TestGuessOf(t *testing.T) {
 	}
 	want := []string{
 		"spec.accessKey Secret shop/s3", "spec.accountRef Account.example.com shop/main",
-		"spec.auth[].passwordSecretRef Secret shop/pw", "spec.bigPoolRef BigPool.example.com shop/b", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm",
+		"spec.auth[].passwordSecretRef Secret shop/pw", "spec.bigPoolReferences[] BigPool.example.com shop/b", "spec.caSecretName Secret shop/ca", "spec.configMapName ConfigMap shop/cm",
 		"spec.credentials.secretRef Secret ops/aws", "spec.nodeRef Node /n1", "spec.poolRef Pool.example.com infra/p",
 		"spec.rules.configMap ConfigMap shop/r", "spec.serviceAccountName ServiceAccount shop/runner", "spec.storage.existingClaimName PersistentVolumeClaim shop/data",
 		"spec.storage.storageClassName StorageClass.storage.k8s.io /fast", "spec.targetRef Deployment.apps shop/web",
