@@ -24,7 +24,7 @@ type Listed struct {
 	Name, Path string
 	Head       Head
 	// Objects is the number of its entries. Main is the most telling one: a namespace, else a CRD,
-	// else the first.
+	// else the first that was deleted.
 	Objects int
 	Main    object.Ref
 	// Undone is when its last undo began, zero if there was none. Partly reports that its undos
@@ -122,7 +122,7 @@ func (l *Listed) read() (err error) {
 		}
 	}
 	if l.Main.Name == "" && len(entries) > 0 {
-		l.Main = entries[0].Object
+		l.Main = entries[max(0, slices.IndexFunc(entries, func(e Entry) bool { return e.Action == Deleted }))].Object
 	}
 	return errors.Join(err, f.Close(), l.readUndos())
 }

@@ -54,6 +54,14 @@ func TestListWithinASecond(t *testing.T) {
 	}
 }
 
+// TestListNamesWhatWasDeleted: a backup is called by what its run deleted, and not by what it only changed.
+func TestListNamesWhatWasDeleted(t *testing.T) {
+	dir := backup(t, map[*object.Object]Action{one("v1", "ConfigMap", "a"): Changed, one("v1", "Secret", "b"): Deleted})
+	if l := Describe(dir); l.Main.Name != "b" {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestListSaysWhatAndDone: the list shows the content of a backup, and whether it was undone.
 func TestListSaysWhatAndDone(t *testing.T) {
 	space := &object.Object{Ref: object.Namespace.Ref("", "gone"), ResourceVersion: "1"}
