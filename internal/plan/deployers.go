@@ -99,8 +99,10 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 			list = append(list, o)
 		}
 	}
-	if d.Waves && inventory.Lists(from.Coordinates()) && (len(list) == 0 || s.hasBegun(d, from)) {
-		return nil, true // it waits for itself
+	// It waits for itself, from the beginning: Argo CD v2.14.21 deleted nothing in 28 of 28 Applications. It may
+	// read itself as it was before the delete, though.
+	if d.Waves && inventory.Lists(from.Coordinates()) && (!next.byHand() || len(list) == 0 || s.hasBegun(d, from)) {
+		return nil, true
 	}
 	if waits || confirm && !next.byHand() || terminating && (d.Waves || len(list) == 0) || d.AllOrNone && unserved {
 		return nil, true

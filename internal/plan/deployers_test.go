@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -50,4 +51,17 @@ func TestUnknownControllersAreNamed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestListsItself checks that Argo CD, even if it runs, deletes nothing with an Application that its own inventory
+// lists, and that the account has the objects: it may read the Application as it was before the delete.
+func TestListsItself(t *testing.T) {
+	running := func(*object.Object, string) (string, report.ControllerState) { return "argocd", report.ControllerRuns }
+	p := planOf(t, "v1 ConfigMap n/config\nargoproj.io/v1alpha1 Application n/a fin=resources-finalizer.argocd.argoproj.io "+
+		"inventory=[/ConfigMap/n/config,argoproj.io/Application/n/a]", plan.Options{Controller: running}).Plan
+	const want = "Application a: Sure Deleted AtOnce, Blocked after resources-finalizer.argocd.argoproj.io of a (argocd)\n" +
+		"ConfigMap config: Possible Deleted FinalizerRemoved, Kept"
+	if diff := gocmp.Diff(want, accountText(p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
