@@ -94,9 +94,13 @@ test-all: export KUBECTL_GC_TEST := all
 test-all: FRESH := -count=1
 test-all: SEED := 0
 test-all: TIMEOUT := 6h
-test-all: test test-cluster ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
+test-all: test test-cluster argo ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/plan ./internal/diagnose \
 	  -run '^Test(Aftermath|AccountIsWhole|EffectsAreWhatHappened|VerdictsAgreeWithPlans|(Explain|Stuck|Check)?MoreChangesNothing)$$' -rapid.checks=5000
+
+.PHONY: argo
+argo: controlplane ## Argo CD's own controller deletes Applications; the first build of it takes minutes
+	cd $(CONTROLPLANE) && $(GO) vet -tags argo ./argo && $(GO) test -tags argo -count=1 -timeout $(TIMEOUT) ./argo
 
 .PHONY: unit
 unit: ## tests of PKG, no race detector, no control plane

@@ -28,6 +28,11 @@ func InstallKwok(dir string) error {
 	return install(dir, "kwok", "examples/kwok", "sigs.k8s.io/kwok/cmd/kwok")
 }
 
+// ArgoController is Argo CD's application controller.
+func ArgoController() (string, error) {
+	return build("argocd-controller", "test/controlplane/argo/controller", ".")
+}
+
 func install(dir, name, module, pkg string) error {
 	path, err := build(name, module, pkg)
 	if err != nil {
