@@ -142,6 +142,18 @@ func OutsideOf(o *object.Object) (Outside, bool) {
 	return found, found.Finalizer != ""
 }
 
+// OutsidesOf returns what OutsideOf returns, and the DNS records of an object with the annotation of ExternalDNS.
+func OutsidesOf(o *object.Object) (list []Outside) {
+	if of, ok := OutsideOf(o); ok {
+		list = append(list, of)
+	}
+	if o.Protection().Has(object.NamedInDNS) {
+		i := slices.IndexFunc(outsideRules, func(r OutsideRule) bool { return r.Kind.Kind == "DNSEndpoint" })
+		list = append(list, Outside{What: outsideRules[i].What, rule: &outsideRules[i]})
+	}
+	return list
+}
+
 // withoutOutside are kinds with finalizers of the class Cloud that represent nothing outside of the
 // cluster by themselves, and volumes.
 var withoutOutside = []string{"PersistentVolume", "VolumeAttachment", "Secret", "ConfigMap", "BucketAccess", "IngressClass", "MachineClass"}

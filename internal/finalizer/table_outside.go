@@ -190,7 +190,7 @@ var outsideRules = []OutsideRule{
 	},
 	{
 		Family: "ExternalDNS", Kind: schema.GroupKind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}, What: "its DNS records",
-		Depends: "the flag --policy of ExternalDNS decides",
+		Depends: "ExternalDNS deletes them only with --policy=sync",
 		Source:  "external-dns, plan/policy.go Policies",
 	},
 	{

@@ -56,6 +56,8 @@ const (
 	KarpenterKeep
 	// DefaultClass is on the StorageClass or IngressClass of new objects that name none.
 	DefaultClass
+	// NamedInDNS is on what ExternalDNS makes DNS records for.
+	NamedInDNS
 )
 
 // The keys of the annotations that protect.
@@ -89,6 +91,7 @@ const (
 	DefaultStorageKey     = "storageclass.kubernetes.io/is-default-class"
 	betaDefaultStorageKey = "storageclass.beta.kubernetes.io/is-default-class"
 	DefaultIngressKey     = "ingressclass.kubernetes.io/is-default-class"
+	dnsNameKey            = "external-dns.alpha.kubernetes.io/hostname"
 )
 
 // finalizerAnnotations has these annotations, and the values with which they decide. Package finalizer has
@@ -115,6 +118,7 @@ var finalizerAnnotations = map[string]struct {
 	DefaultStorageKey:     {DefaultClass, is("true")},
 	betaDefaultStorageKey: {DefaultClass, is("true")},
 	DefaultIngressKey:     {DefaultClass, is("true")},
+	dnsNameKey:            {NamedInDNS, exists},
 }
 
 func isTrue(value string) bool {

@@ -31,7 +31,7 @@ func (s *simulation) outside(p *report.Plan) []report.Outside {
 		if o == nil || o.UID != e.Object.UID {
 			continue
 		}
-		if of, ok := finalizer.OutsideOf(o); ok {
+		for _, of := range finalizer.OutsidesOf(o) {
 			list = append(list, s.outsideOf(o, of, e.Consequence.Certainty))
 		}
 	}
