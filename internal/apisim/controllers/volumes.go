@@ -3,7 +3,6 @@ package controllers
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -219,13 +218,14 @@ const (
 const (
 	volumeBound    = "Bound"
 	volumeReleased = "Released"
-	// provisionerFinalizer is on volumes with storage that their driver must delete first.
-	provisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 )
 
 // VolumeReclaim returns the PV controller, as far as it releases a bound volume after the deletion
 // of its claim, and the driver that provisioned a volume with the policy Delete: it deletes the
 // storage and then the volume. With the policies Retain and Recycle the volume stays.
+//
+// The finalizer of the driver is left on the volume: whether the driver runs is judged as for the delete of
+// the volume itself. Without one, the driver is assumed to run.
 //
 // Only claims that disappear during the simulation count, and nothing is created in it. The reason
 // why an earlier released volume still exists is unknown, and a claim may be missing because it is
@@ -312,13 +312,13 @@ func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 	}
 	switch facts.ReclaimPolicy {
 	case ReclaimRetain, ReclaimRecycle:
-		p.setReleased(volume, nil)
+		p.setReleased(volume)
 	case ReclaimDelete:
 		if driverOf(facts) == "" {
 			unknown("what deletes the storage behind it is unknown")
 			return
 		}
-		if !p.setReleased(volume, []string{provisionerFinalizer}) || volume.BeingDeleted() || p.ctx.Err() != nil {
+		if !p.setReleased(volume) || volume.BeingDeleted() || p.ctx.Err() != nil {
 			return
 		}
 		err := p.delete(volume, metav1.DeleteOptions{})
@@ -337,15 +337,13 @@ func driverOf(facts *object.PVFacts) string {
 	return by
 }
 
-// setReleased sets the phase Released, removes the given finalizers from the volume, and reports
-// whether the update succeeded.
-func (p *pass) setReleased(volume *object.Object, without []string) bool {
+// setReleased sets the phase Released, and reports whether the update succeeded.
+func (p *pass) setReleased(volume *object.Object) bool {
 	next := volume.Clone()
 	life := next.Edit()
 	facts := *volume.Volume()
 	facts.Phase = volumeReleased
 	life.Facts = &facts
-	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return slices.Contains(without, name) })
 	_, err := p.update(next)
 	p.refused(volume.Ref, object.Resource{}, err)
 	return err == nil
