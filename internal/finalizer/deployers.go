@@ -177,8 +177,8 @@ func fitsAny(patterns []string, finalizer string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, finalizer) })
 }
 
-// RestorerOf returns the object whose deployer creates an object again that is deleted; nil if there is none. The
-// records of Helm are what Helm writes for a release.
+// RestorerOf returns the object for which a deployer creates a deleted object again; nil if there is none. The
+// records of Helm are none of these: Helm itself writes them.
 func (v *Inventories) RestorerOf(o *object.Object) (from *object.Object, d *Deployer) {
 	if v.restored == nil {
 		v.restored = map[object.Coordinates]*object.Object{}

@@ -19,7 +19,8 @@ type Inventories struct {
 	// references by the uid of the owner. Both are computed on first use.
 	labelled map[string]map[string][]*object.Object
 	owned    map[types.UID][]*object.Object
-	// restored has the objects whose deployers create an entry again, by the entry. It is computed on first use.
+	// restored maps each entry that a deployer creates again to the object that lists it. It is computed on
+	// first use.
 	restored map[object.Coordinates]*object.Object
 	// groups are the served API groups, computed on first use.
 	groups map[string]bool

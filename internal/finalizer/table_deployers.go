@@ -29,8 +29,8 @@ var deployers = []Deployer{
 		Inventory:  "`status.resources`, without CRDs and what asks to be kept; waves",
 		Source:     "argo-cd, controller/appcontroller.go finalizeApplicationDeletion",
 		Assumption: "Argo CD tracks what status.resources lists, and its project permits all of it",
+		Restored:   "at its next sync",
 		// Source: argo-cd, cmd/argocd/commands/app.go NewApplicationDeleteCommand.
-		Restored:    "at its next sync",
 		DeleteAlone: "argocd app delete NAMESPACE/NAME --cascade=false",
 		// Source: argo-cd, pkg/apis/application/v1alpha1/types.go Application.GetPropagationPolicy.
 		policy: func(finalizer string) metav1.DeletionPropagation {

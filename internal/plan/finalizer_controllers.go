@@ -30,9 +30,9 @@ type finalizerControllers struct {
 }
 
 // releasesOf returns the finalizers of other controllers that hold an object, also those in the spec of a
-// namespace. It excludes those of
-// the collector and of the clean-up of a definition's instances, which the simulation removes. It
-// includes those of a simulated controller that protects the object while it is in use.
+// namespace. It excludes those of the collector and of the clean-up of a definition's instances, which the
+// simulation removes. It includes those of a simulated controller that protects the object while it is in
+// use.
 func (f *finalizerControllers) releasesOf(o *object.Object) []report.Release {
 	var list []report.Release
 	for _, name := range slices.Concat(o.Finalizers(), o.OtherTokens()) {

@@ -270,7 +270,7 @@ func boundVolumes(w World) []*object.Object {
 	})
 }
 
-// hasClaim reports whether the claim of a volume is among those that are there.
+// hasClaim reports whether the claim of a volume exists.
 func hasClaim(volume *object.Object, there map[coordinates]*object.Object) bool {
 	facts := volume.Volume()
 	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
