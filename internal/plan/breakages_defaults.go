@@ -27,9 +27,6 @@ var defaultClasses = []struct {
 // among them: the API server has written the name of the default class to their spec.
 func (b *breakages) defaults() {
 	for _, d := range defaultClasses {
-		if !b.anyGoes(d.class.GroupKind) {
-			continue
-		}
 		if target, certainty, ok := b.lostDefault(d.class); ok {
 			one := defaultUser(b.snap, b.snap.ObjectAt(target.Coordinates()))
 			one.Certainty = certainty
@@ -56,6 +53,9 @@ func defaultUser(snap *snapshot.Snapshot, o *object.Object) *report.Breakage {
 //
 // Upstream: pkg/volume/util/storageclass.go GetDefaultClass.
 func (b *breakages) lostDefault(kind object.Kind) (object.Ref, report.Certainty, bool) {
+	if !b.anyGoes(kind.GroupKind) { // asked for each reference to a default
+		return object.Ref{}, "", false
+	}
 	list := defaultsOf(b.snap, kind)
 	if len(list) == 0 {
 		return object.Ref{}, "", false
