@@ -285,10 +285,15 @@ func (w *writer) unrelated(p *report.Plan, before []report.Effect) {
 // relatedStuck returns the repeated requests that concern an object of the plan. A bad owner reference
 // elsewhere decides nothing about it.
 func relatedStuck(p *report.Plan) []report.Stuck {
+	if p.Seed.Verb == "collect" || len(p.Stuck) == 0 {
+		return p.Stuck
+	}
+	affected := make(map[object.Ref]bool, len(p.Effects))
+	for i := range p.Effects {
+		affected[p.Effects[i].Object] = true
+	}
 	return slices.DeleteFunc(slices.Clone(p.Stuck), func(x report.Stuck) bool {
-		return p.Seed.Verb != "collect" && !slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
-			return e.Object == x.Object || slices.Contains(x.Because, e.Object)
-		})
+		return !affected[x.Object] && !slices.ContainsFunc(x.Because, func(ref object.Ref) bool { return affected[ref] })
 	})
 }
 
