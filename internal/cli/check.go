@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -116,9 +117,6 @@ func withoutVersion(snap *snapshot.Snapshot, resource string) (*snapshot.Snapsho
 	if len(served) > 0 {
 		return nil, fmt.Errorf("%s is not served; these are: %s", resource, strings.Join(served, ", "))
 	}
-	var all []string
-	for _, r := range snap.Resources.All() {
-		all = append(all, r.GroupResource().String())
-	}
+	all := object.Mapped(snap.Resources.All(), func(r object.Resource) string { return r.GroupResource().String() })
 	return nil, fmt.Errorf("%q is not a resource with a version, as in databases.example.com/v1beta1%s", resource, command.DidYouMean(command.Nearest(name, all)))
 }

@@ -96,11 +96,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "output":
 		return fixed(f.Annotations[command.FormatsOf]...)
 	case "for":
-		var commands []string
-		for _, c := range rbacCommands() {
-			commands = append(commands, string(c))
-		}
-		return fixed(commands...)
+		return fixed(object.Mapped(rbacCommands(), func(c rbacCommand) string { return string(c) })...)
 	case "fail-on":
 		keys := []string{"depends-on-timing", "count=", "kind="}
 		for _, o := range report.Outcomes() {
@@ -154,12 +150,9 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 // offered returns the candidates with the typed prefix. Candidates that a shell would have to quote
 // are left out.
 func offered(candidates []string, typed string) []string {
-	var list []string
-	for _, text := range candidates {
-		if strings.HasPrefix(text, typed) && report.ShellWord(text) == text {
-			list = append(list, text)
-		}
-	}
+	list := object.Filtered(candidates, func(text string) bool {
+		return strings.HasPrefix(text, typed) && report.ShellWord(text) == text
+	})
 	return list
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -108,12 +109,7 @@ func (f *failOn) match(p *report.Plan) []string {
 			met = append(met, fmt.Sprintf("%d of kind %s deleted", n, k))
 		}
 	}
-	breaks := 0
-	for i := range p.Broken {
-		if slices.Contains(f.broken, p.Broken[i].When) {
-			breaks++
-		}
-	}
+	breaks := object.Count(p.Broken, func(b report.Breakage) bool { return slices.Contains(f.broken, b.When) })
 	if breaks > 0 {
 		met = append(met, fmt.Sprintf("%d break", breaks))
 	}
@@ -132,12 +128,7 @@ func (f *failOn) match(p *report.Plan) []string {
 // lostData returns the number of objects with data in volumes, or outside of the cluster, that is
 // deleted or may be.
 func lostData(p *report.Plan) int {
-	n := 0
-	for i := range p.Storage {
-		if p.Storage[i].Outcome != report.Kept {
-			n++
-		}
-	}
+	n := object.Count(p.Storage, func(s report.Storage) bool { return s.Outcome != report.Kept })
 	for i := range p.Outside {
 		if p.Outside[i].LosesData() {
 			n++

@@ -45,10 +45,7 @@ func parseRBACCommand(name string) (rbacCommand, error) {
 	if c := rbacCommand(name); slices.Contains(rbacCommands(), c) {
 		return c, nil
 	}
-	names := make([]string, len(rbacCommands()))
-	for i, c := range rbacCommands() {
-		names[i] = string(c)
-	}
+	names := object.Mapped(rbacCommands(), func(c rbacCommand) string { return string(c) })
 	return "", fmt.Errorf("%q is not a command that needs permissions: these are %s", name, strings.Join(names, ", "))
 }
 
@@ -156,12 +153,7 @@ func rbacRulesForKinds(c rbacCommand, o rbacOptions) []rbacv1.PolicyRule {
 		if !can.Has(object.List) {
 			continue
 		}
-		var verbs []string
-		for _, v := range wanted {
-			if can.Has(object.VerbsOf([]string{v})) {
-				verbs = append(verbs, v)
-			}
-		}
+		verbs := object.Filtered(wanted, func(v string) bool { return can.Has(object.VerbsOf([]string{v})) })
 		k := key{gr.Group, strings.Join(verbs, ",")}
 		resources[k] = append(resources[k], gr.Resource)
 		if c == rbacUndo && custom[gr] { // built-in controllers don't recreate this status

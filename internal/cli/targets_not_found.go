@@ -90,9 +90,5 @@ func noteUnseen(errOut io.Writer, w command.World, name string) {
 }
 
 func namespaceNames(snap *snapshot.Snapshot) []string {
-	var names []string
-	for _, o := range snap.OfType(object.Namespace.Resource()) {
-		names = append(names, o.Name)
-	}
-	return names
+	return object.Mapped(snap.OfType(object.Namespace.Resource()), func(o *object.Object) string { return o.Name })
 }

@@ -175,10 +175,7 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 		}
 	}
 	words := strings.Fields(does.CommandPath())
-	var named []string
-	for _, a := range args {
-		named = append(named, report.ShellWord(a))
-	}
+	named := object.Mapped(args, report.ShellWord)
 	if likeFlag := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); likeFlag {
 		instead = slices.Concat(instead, []string{"--"}, named)
 	} else {

@@ -54,13 +54,7 @@ func (w *writing) secretsNotSaved(deletes []object.Ref) int {
 	if w.backupSecrets {
 		return 0
 	}
-	secrets := 0
-	for _, r := range deletes {
-		if r.Is(object.Secret) {
-			secrets++
-		}
-	}
-	return secrets
+	return object.Count(deletes, func(r object.Ref) bool { return r.Is(object.Secret) })
 }
 
 // undoHint returns the text before the command that restores what a plan deletes; empty if nothing

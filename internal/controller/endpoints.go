@@ -110,10 +110,7 @@ func (s *service) graph(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	var uids []types.UID
-	for _, uid := range r.URL.Query()["uid"] {
-		uids = append(uids, types.UID(uid))
-	}
+	uids := object.Mapped(r.URL.Query()["uid"], func(uid string) types.UID { return types.UID(uid) })
 	var doc *report.Graph
 	err := s.betweenSteps(r.Context(), func(c *engine.Collector) { doc = picture(c, uids, s.client.Resource) })
 	if err != nil {

@@ -160,10 +160,7 @@ func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 		slog.String("request", actionOf(q).name), slog.String("reason", d.Reason.String()),
 	}
 	if owners := missing(d); len(owners) > 0 {
-		names := make([]string, len(owners))
-		for i, o := range owners {
-			names[i] = o.String() + " uid " + string(o.UID)
-		}
+		names := object.Mapped(owners, func(o object.Ref) string { return o.String() + " uid " + string(o.UID) })
 		list = append(list, slog.Any("absent", names))
 	}
 	return list

@@ -325,10 +325,7 @@ func remaining(w controllers.Wait) string {
 }
 
 func finalizers(w controllers.Wait) string {
-	var names []string
-	for _, f := range w.Finalizers {
-		names = append(names, f.Name)
-	}
+	names := object.Mapped(w.Finalizers, func(f controllers.FinalizerCount) string { return f.Name })
 	return strings.Join(names, ", ")
 }
 

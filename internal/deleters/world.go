@@ -238,12 +238,9 @@ func (w *world) delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 
 // deleteCollection deletes the objects of a resource in a namespace, if that changes any of them.
 func (w *world) deleteCollection(ctx context.Context, r object.Resource, namespace string, o metav1.DeleteOptions) error {
-	var changes []*object.Object
-	for _, found := range w.ObjectsOf(r.GroupResource(), namespace) {
-		if !found.BeingDeleted() || found.HandlesDependents() {
-			changes = append(changes, found)
-		}
-	}
+	changes := object.Filtered(w.ObjectsOf(r.GroupResource(), namespace), func(found *object.Object) bool {
+		return !found.BeingDeleted() || found.HandlesDependents()
+	})
 	sent := false
 	for _, found := range changes {
 		err := w.sendOnce(found, "DELETECOLLECTION", func() error {

@@ -114,13 +114,7 @@ func (t *taking) by(ctx context.Context, x *object.Object, above int) ([]report.
 // above the target.
 func costOf(part *snapshot.Snapshot, nearer int) int {
 	const perLook = 16 // looks at an object that cost as much as its simulation
-	deployers := 0
-	for _, o := range part.Objects {
-		if plan.Deploys(o) {
-			deployers++
-		}
-	}
-	return len(part.Objects) * (perLook + min(deployers, nearer)) / perLook
+	return len(part.Objects) * (perLook + min(object.Count(part.Objects, plan.Deploys), nearer)) / perLook
 }
 
 // taker returns how a delete takes the target, and whether it does. A blocked target that is being

@@ -263,12 +263,9 @@ var protects = []reason.Code{reason.InUse, reason.ProtectionUnknown, reason.Left
 
 // foreignFinalizers returns the finalizers that the collector does not remove.
 func (q *question) foreignFinalizers() []string {
-	var foreign []string
-	for _, name := range q.target.Finalizers() {
-		if name != object.Foreground && name != object.Orphan {
-			foreign = append(foreign, name)
-		}
-	}
+	foreign := object.Filtered(q.target.Finalizers(), func(name string) bool {
+		return name != object.Foreground && name != object.Orphan
+	})
 	return foreign
 }
 
@@ -362,10 +359,7 @@ func (q *question) end(ctx context.Context, at object.Ref, e *report.Effect) *re
 // names lists the first few objects.
 func names(refs []object.Ref) string {
 	const most = 3
-	var list []string
-	for _, r := range refs[:min(most, len(refs))] {
-		list = append(list, r.ShortName())
-	}
+	list := object.Mapped(refs[:min(most, len(refs))], object.Ref.ShortName)
 	if len(refs) > most {
 		list = append(list, "others")
 	}

@@ -129,13 +129,7 @@ func (r *ranking) enough(c candidate) bool {
 
 // above counts the candidates that may rank above the last of the Top results so far.
 func (r *ranking) above(rest []candidate) int {
-	n := 0
-	for _, c := range rest {
-		if !r.enough(c) {
-			n++
-		}
-	}
-	return n
+	return object.Count(rest, func(c candidate) bool { return !r.enough(c) })
 }
 
 // order sorts the greatest toll first.

@@ -290,11 +290,7 @@ func pathsOf(m *reach.Map, snap *snapshot.Snapshot) *paths {
 		if len(objects) == 0 {
 			return nil
 		}
-		list := make([]int32, len(objects))
-		for i, o := range objects {
-			list[i] = int32(snap.Place(o))
-		}
-		return list
+		return object.Mapped(objects, func(o *object.Object) int32 { return int32(snap.Place(o)) })
 	}
 	for i, o := range snap.Objects {
 		if p.settled[i] = m.IsStable(o); p.settled[i] {

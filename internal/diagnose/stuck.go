@@ -52,13 +52,7 @@ func (q StuckQuestion) isAbout(o *object.Object) bool {
 
 // Count returns the number of objects that are searched for.
 func (q StuckQuestion) Count(snap *snapshot.Snapshot) int {
-	n := 0
-	for _, o := range snap.Objects {
-		if q.isAbout(o) {
-			n++
-		}
-	}
-	return n
+	return object.Count(snap.Objects, q.isAbout)
 }
 
 // Stuck reports, for each object that is being deleted, what it finally waits for, and what would
@@ -164,13 +158,7 @@ type inquiry struct {
 // targets returns the requested objects that are being deleted.
 func (i *inquiry) targets(q StuckQuestion) ([]*object.Object, error) {
 	if len(q.Objects) == 0 {
-		var list []*object.Object
-		for _, o := range i.snap.Objects {
-			if q.isAbout(o) {
-				list = append(list, o)
-			}
-		}
-		return list, nil
+		return object.Filtered(i.snap.Objects, q.isAbout), nil
 	}
 	var list []*object.Object
 	for _, ref := range q.Objects {

@@ -344,10 +344,7 @@ func (i *inquiry) blockers(o *object.Object) []object.Ref {
 	if !ok {
 		return nil
 	}
-	var refs []object.Ref
-	for _, d := range i.graph.BlockingDependents(id) {
-		refs = append(refs, i.graph.Identity(d))
-	}
+	refs := object.Mapped(i.graph.BlockingDependents(id), i.graph.Identity)
 	slices.SortFunc(refs, object.Compare)
 	return refs
 }

@@ -139,10 +139,7 @@ func boxOf(x *figure) Box {
 
 // sharedName returns the common prefix of many names.
 func sharedName(refs []object.Ref) string {
-	names := make([]string, len(refs))
-	for i, r := range refs {
-		names[i] = r.Name
-	}
+	names := object.Mapped(refs, func(r object.Ref) string { return r.Name })
 	const short = 2
 	if p := prefix(names); len(p) > short {
 		return p + "…"

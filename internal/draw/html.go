@@ -18,6 +18,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -60,10 +61,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	if err != nil {
 		return err
 	}
-	counts := make([]string, len(d.Scene.Legend))
-	for i, e := range d.Scene.Legend {
-		counts[i] = fmt.Sprintf("%s: %d", e.Look, e.Count)
-	}
+	counts := object.Mapped(d.Scene.Legend, func(e Entry) string { return fmt.Sprintf("%s: %d", e.Look, e.Count) })
 	values := struct {
 		Policy, Title, Source, Counts string
 		Style                         template.CSS

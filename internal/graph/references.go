@@ -124,11 +124,7 @@ func (g *Graph) Alternate(dependents []ID, absent object.Ref) (object.Ref, bool)
 }
 
 func (g *Graph) objects(ids []ID) []*object.Object {
-	objects := make([]*object.Object, len(ids))
-	for i, id := range ids {
-		objects[i] = g.node(id).object
-	}
-	return objects
+	return object.Mapped(ids, func(id ID) *object.Object { return g.node(id).object })
 }
 
 // Alternate is Graph.Alternate for objects.

@@ -1,6 +1,10 @@
 package graph
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // Direction says which links a walk follows.
 type Direction uint8
@@ -85,11 +89,7 @@ func (g *Graph) Cycles() [][]ID {
 		byFirst[component[0]] = component
 	})
 	g.Sort(firsts)
-	cycles := make([][]ID, 0, len(firsts))
-	for _, id := range firsts {
-		cycles = append(cycles, byFirst[id])
-	}
-	return cycles
+	return object.Mapped(firsts, func(id ID) []ID { return byFirst[id] })
 }
 
 // withOwners yields the nodes with owner references.

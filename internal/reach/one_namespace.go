@@ -199,23 +199,20 @@ func (p *OneNamespace) connectedWith(o *object.Object) []*object.Object {
 			dependents[ref.UID] = append(dependents[ref.UID], d)
 		}
 	}
-	met := map[*object.Object]bool{o: true}
-	open := []*object.Object{o}
-	for i := 0; i < len(open); i++ {
-		near := append(p.implicitlyConnected(open[i]), dependents[open[i].UID]...)
-		for _, ref := range open[i].Owners {
-			if owner := p.watched[ref.UID]; owner != nil {
-				near = append(near, owner)
-			}
-		}
-		for _, n := range near {
-			if !met[n] {
-				met[n] = true
-				open = append(open, n)
-			}
+	return object.Reached([]*object.Object{o}, func(o *object.Object) []*object.Object {
+		return slices.Concat(p.implicitlyConnected(o), dependents[o.UID], p.watchedOwners(o))
+	})
+}
+
+// watchedOwners returns the owners of an object that the garbage collector watches.
+func (p *OneNamespace) watchedOwners(o *object.Object) []*object.Object {
+	var found []*object.Object
+	for _, ref := range o.Owners {
+		if owner := p.watched[ref.UID]; owner != nil {
+			found = append(found, owner)
 		}
 	}
-	return open
+	return found
 }
 
 // whyLeftOut returns why gaps that were left by choice matter.
@@ -299,17 +296,9 @@ func (p *OneNamespace) whyForegroundMatters(e *report.Explanation) string {
 	for _, t := range e.TakenBy {
 		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown && !t.Later
 	}
-	open := []*object.Object{p.watched[e.Object.UID]}
-	met := map[*object.Object]bool{open[0]: true}
-	for i := 0; i < len(open); i++ {
-		if !taken[open[i].UID] {
-			return fmt.Sprintf("a delete of %s was tried in the foreground", open[i].Ref)
-		}
-		for _, ref := range open[i].Owners {
-			if owner := p.watched[ref.UID]; owner != nil && !met[owner] {
-				met[owner] = true
-				open = append(open, owner)
-			}
+	for _, o := range object.Reached([]*object.Object{p.watched[e.Object.UID]}, p.watchedOwners) {
+		if !taken[o.UID] {
+			return fmt.Sprintf("a delete of %s was tried in the foreground", o.Ref)
 		}
 	}
 	return ""

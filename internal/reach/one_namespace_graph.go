@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -27,7 +28,7 @@ func (p *OneNamespace) WhyGraphDiffers(g *report.Graph, directions []graph.Direc
 			return fmt.Sprintf("%s was not seen", g.Nodes[i].Ref)
 		}
 	}
-	for uid := range withDependents(g, directions) {
+	for _, uid := range withDependents(g, directions) {
 		switch o := p.watched[uid]; {
 		case o.Namespace == "":
 			return fmt.Sprintf("%s may have dependents in every namespace", o.Ref)
@@ -53,35 +54,19 @@ func (p *OneNamespace) AdjustGaps(g *report.Graph, directions []graph.Direction)
 }
 
 // withDependents returns the nodes of a graph that were asked for their dependents.
-func withDependents(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
-	met := map[types.UID]bool{}
-	var open []types.UID
-	visit := func(uid types.UID) {
-		if !met[uid] {
-			met[uid] = true
-			open = append(open, uid)
-		}
-	}
+func withDependents(g *report.Graph, directions []graph.Direction) []types.UID {
+	var asked []types.UID
 	if slices.Contains(directions, graph.ToDependents) {
-		for _, root := range g.Roots {
-			visit(root.UID)
-		}
+		asked = object.Mapped(g.Roots, func(r object.Ref) types.UID { return r.UID })
 	}
 	if slices.Contains(directions, graph.Both) && len(g.Roots) > 0 {
-		for i := range g.Nodes {
-			visit(g.Nodes[i].Ref.UID)
-		}
+		asked = append(asked, object.Mapped(g.Nodes, func(n report.Node) types.UID { return n.Ref.UID })...)
 	}
 	dependents := map[types.UID][]types.UID{}
 	for i := range g.Edges {
 		dependents[g.Edges[i].Owner] = append(dependents[g.Edges[i].Owner], g.Edges[i].Dependent)
 	}
-	for i := 0; i < len(open); i++ { //nolint:intrange // the list grows
-		for _, uid := range dependents[open[i]] {
-			visit(uid)
-		}
-	}
-	return met
+	return object.Reached(asked, func(uid types.UID) []types.UID { return dependents[uid] })
 }
 
 // whyUnreadable returns why namespaced objects of some kind could not be read. A read of the whole

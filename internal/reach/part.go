@@ -29,7 +29,7 @@ func (m *Map) SmallPart(most int, objects ...*object.Object) *snapshot.Snapshot 
 		if p.reachedCount > most {
 			return nil
 		}
-		p.step()
+		p.visitNeighbours(p.next())
 	}
 	return m.reduce(p)
 }
@@ -91,20 +91,14 @@ func (r *Region) Part() *snapshot.Snapshot {
 
 // Unstable lists the objects that are not stable.
 func (m *Map) Unstable() []*object.Object {
-	var list []*object.Object
-	for _, o := range m.snap.Objects {
-		if !m.IsStable(o) {
-			list = append(list, o)
-		}
-	}
-	return list
+	return object.Filtered(m.snap.Objects, func(o *object.Object) bool { return !m.IsStable(o) })
 }
 
 // explore returns the complete part for these objects.
 func (m *Map) explore(objects []*object.Object) part {
 	p := m.newExploration(objects)
 	for len(p.worklist) > 0 {
-		p.step()
+		p.visitNeighbours(p.next())
 	}
 	return p
 }
@@ -118,11 +112,11 @@ func (m *Map) newExploration(objects []*object.Object) part {
 	return p
 }
 
-// step visits the neighbours of one object of the worklist.
-func (p *part) step() {
+// next takes one object from the worklist.
+func (p *part) next() *object.Object {
 	o := p.worklist[len(p.worklist)-1]
 	p.worklist = p.worklist[:len(p.worklist)-1]
-	p.visitNeighbours(o)
+	return o
 }
 
 // reduce returns the snapshot reduced to a part.
@@ -240,9 +234,7 @@ func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 	a.visit(target, reached)
 	a.visit(deleted, deciding)
 	for len(a.worklist) > 0 {
-		o := a.worklist[len(a.worklist)-1]
-		a.worklist = a.worklist[:len(a.worklist)-1]
-		a.visitNeighbours(o)
+		a.visitNeighbours(a.next())
 	}
 	return m.reduce(a.part)
 }

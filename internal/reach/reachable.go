@@ -38,7 +38,8 @@ func (m *Map) Reaching(objects ...*object.Object) *Set {
 // already listed for another object: see heldBy. The list may have duplicates.
 func (m *Map) nextReachable(o *object.Object, asked map[string]bool) []*object.Object {
 	return slices.Concat(m.DeletedWith(o), m.sameUID[o.UID],
-		filter(m.possibleOwners(o), (*object.Object).HandlesDependents), filter(m.waitingContainers(o), (*object.Object).BeingDeleted), filter(m.heldBy(o, asked), (*object.Object).BeingDeleted))
+		object.Filtered(m.possibleOwners(o), (*object.Object).HandlesDependents),
+		object.Filtered(slices.Concat(m.waitingContainers(o), m.heldBy(o, asked)), (*object.Object).BeingDeleted))
 }
 
 // waitingContainers returns the objects that may wait until o is gone: its namespace and the
@@ -73,17 +74,6 @@ func (m *Map) closure(objects []*object.Object, steps func(*object.Object) []*ob
 		visit(steps(o))
 	}
 	return met
-}
-
-// filter returns the objects that satisfy are.
-func filter(objects []*object.Object, are func(*object.Object) bool) []*object.Object {
-	var list []*object.Object
-	for _, o := range objects {
-		if are(o) {
-			list = append(list, o)
-		}
-	}
-	return list
 }
 
 // Ancestors returns the objects from which a delete may reach this one, nearest first, without the
@@ -194,32 +184,19 @@ func (m *Map) findUnstable() {
 	for _, o := range m.snap.Objects {
 		switch {
 		case m.isUnstableItself(o), !sameOwners(known, o) && !m.owned(o):
-			m.unstable[o] = true
 			open = append(open, o)
 		case len(o.Owners) > 0:
 			known = o
 		}
 	}
-	for len(open) > 0 {
-		o := open[len(open)-1]
-		open = open[:len(open)-1]
-		for _, d := range m.DeletedWith(o) {
-			if !m.unstable[d] {
-				m.unstable[d] = true
-				open = append(open, d)
-			}
-		}
+	for _, o := range object.Reached(open, m.DeletedWith) {
+		m.unstable[o] = true
 	}
 }
 
 // owned reports whether all owners of an object exist exactly as its references describe them.
 func (m *Map) owned(o *object.Object) bool {
-	for _, ref := range o.Owners {
-		if !m.existsExactly(ref, o) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return !m.existsExactly(ref, o) })
 }
 
 // sameOwners reports whether o has the same references in the same namespace as known, which may be

@@ -25,12 +25,7 @@ func ExplanationCaption(e *report.Explanation) string {
 // GraphCaption describes the shown part of a graph.
 func GraphCaption(g *report.Graph) string {
 	if len(g.Roots) == 0 {
-		uses := 0
-		for i := range g.Edges {
-			if g.Edges[i].Use != "" {
-				uses++
-			}
-		}
+		uses := object.Count(g.Edges, func(e report.Edge) bool { return e.Use != "" })
 		text := "Owners and dependents: " + report.Plural(len(g.Nodes), "object") + ", " + report.Plural(len(g.Edges)-uses, "owner reference")
 		if uses > 0 {
 			text += ", " + report.Plural(uses, "use")

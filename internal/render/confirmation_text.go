@@ -155,12 +155,8 @@ func obstacleText(o *report.Obstacle) string {
 		return "the plan deletes " + report.Plural(o.Planned, "object") + ", at most " + strconv.Itoa(o.Limit) + " are allowed"
 	}
 	const most = 3
-	var names []string
-	for _, r := range o.Objects[:min(len(o.Objects), most)] {
-		names = append(names, NamespacedName(r))
-	}
 	n := len(o.Objects)
-	who, is, its := enumerate(names, n), pluralForm(n, " is ", " are "), pluralForm(n, " its ", " their ")
+	who, is, its := firstOf(o.Objects, most, NamespacedName), pluralForm(n, " is ", " are "), pluralForm(n, " its ", " their ")
 	if o.Finalizer != "" {
 		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
 	}

@@ -172,10 +172,7 @@ func groupFindings(findings []report.Finding, keys []causeKey) []cause {
 	for i := range findings {
 		alike.add(keys[i], &findings[i])
 	}
-	causes := make([]cause, len(alike.keys))
-	for i, k := range alike.keys {
-		causes[i] = causeOf(alike.of[k])
-	}
+	causes := object.Mapped(alike.keys, func(k causeKey) cause { return causeOf(alike.of[k]) })
 	slices.SortStableFunc(causes, func(a, b cause) int {
 		return cmp.Or(cmp.Compare(severityRank(a.severity), severityRank(b.severity)), -cmp.Compare(len(a.objects), len(b.objects)))
 	})
@@ -334,11 +331,7 @@ func ownersText(s Style, c *cause) string {
 	case len(c.owners) == 0 || isCycle(c):
 		return ""
 	case len(c.owners) <= maxNames:
-		names := make([]string, len(c.owners))
-		for i, o := range c.owners {
-			names[i] = s.name(o)
-		}
-		return strings.Join(names, ", ")
+		return strings.Join(object.Mapped(c.owners, s.name), ", ")
 	}
 	return s.countKinds(byKind(c.owners), maxKindCounts)
 }

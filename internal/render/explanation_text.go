@@ -194,11 +194,7 @@ func explainFacts(w *writer, e *report.Explanation) {
 // ownerChain returns the chain of owners; with several owners, only these.
 func ownerChain(s Style, e *report.Explanation) string {
 	if len(e.Owners) > 1 {
-		names := make([]string, 0, maxRefs)
-		for _, o := range e.Owners[:min(len(e.Owners), maxRefs)] {
-			names = append(names, s.name(o.Ref)+ownerText(s, &o))
-		}
-		return enumerate(names, len(e.Owners))
+		return firstOf(e.Owners, maxRefs, func(o report.OwnerFinding) string { return s.name(o.Ref) + ownerText(s, &o) })
 	}
 	if len(e.Owners) == 1 && len(e.Chain) == 1 {
 		return s.name(e.Chain[0].Ref) + ownerText(s, &e.Owners[0])
@@ -242,11 +238,7 @@ func classText(s Style, c report.Class) string {
 func dependentsText(s Style, dependents []report.DependentFinding) string {
 	sorted := slices.Clone(dependents)
 	slices.SortStableFunc(sorted, func(a, b report.DependentFinding) int { return object.TrueFirst(a.Blocking, b.Blocking) })
-	refs := make([]object.Ref, len(sorted))
-	for i, d := range sorted {
-		refs[i] = d.Ref
-	}
-	return s.firstRefs(refs, maxRefs)
+	return s.firstRefs(object.Mapped(sorted, func(d report.DependentFinding) object.Ref { return d.Ref }), maxRefs)
 }
 
 // idleFinalizers returns the finalizers that the object will wait for after a delete.

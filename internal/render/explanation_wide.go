@@ -304,10 +304,7 @@ func explainDeadlock(w *writer, d *report.Deadlock) {
 	w.line()
 	w.prose(s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". This does not resolve by itself ("+s.text(d.Reason)+").", 2)
 	if len(d.Path) > 1 {
-		links := make([]string, 0, len(d.Path))
-		for _, r := range d.Path {
-			links = append(links, s.namespacedName(r))
-		}
+		links := object.Mapped(d.Path, s.namespacedName)
 		w.prose("Wait cycle: "+strings.Join(links, " "+s.pick("→", "->")+" ")+".", 2)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,11 +140,7 @@ func UpstreamDOT(out io.Writer, _ Style, g *report.Graph) error {
 }
 
 func uidsOf(refs []object.Ref) []types.UID {
-	uids := make([]types.UID, len(refs))
-	for i, r := range refs {
-		uids[i] = r.UID
-	}
-	return uids
+	return object.Mapped(refs, func(r object.Ref) types.UID { return r.UID })
 }
 
 // SelectUpstream returns what the debug endpoint shows: all vertices, or those reachable from uids
@@ -173,14 +170,17 @@ func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.
 			linked[e.Owner] = append(linked[e.Owner], e.Dependent)
 		}
 	}
-	chosen := chooseUpstream(vertices, linked, uids)
-
-	var edges []report.Edge
-	for _, e := range g.Edges {
-		if chosen[e.Dependent] {
-			edges = append(edges, e)
+	if len(uids) == 0 {
+		uids = slices.Collect(maps.Keys(linked))
+	}
+	chosen := map[types.UID]bool{}
+	for _, uid := range object.Reached(uids, func(uid types.UID) []types.UID { return linked[uid] }) {
+		if len(linked[uid]) > 0 {
+			chosen[uid] = true
 		}
 	}
+
+	edges := object.Filtered(g.Edges, func(e report.Edge) bool { return chosen[e.Dependent] })
 	slices.SortStableFunc(edges, func(a, b report.Edge) int {
 		return cmp.Or(strings.Compare(string(a.Dependent), string(b.Dependent)), strings.Compare(string(a.Owner), string(b.Owner)))
 	})
@@ -202,31 +202,6 @@ func SelectUpstream(g *report.Graph, uids []types.UID) ([]report.Node, []report.
 	}
 	slices.SortFunc(nodes, func(a, b report.Node) int { return strings.Compare(string(a.Ref.UID), string(b.Ref.UID)) })
 	return nodes, edges
-}
-
-// chooseUpstream returns the vertices reachable from uids, or all without uids. Vertices without
-// edges are left out.
-func chooseUpstream(vertices map[types.UID]*report.Node, linked map[types.UID][]types.UID, uids []types.UID) map[types.UID]bool {
-	chosen := map[types.UID]bool{}
-	if len(uids) == 0 {
-		for uid := range vertices {
-			if len(linked[uid]) > 0 {
-				chosen[uid] = true
-			}
-		}
-		return chosen
-	}
-	todo := slices.Clone(uids)
-	for len(todo) > 0 {
-		uid := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if chosen[uid] || vertices[uid] == nil || len(linked[uid]) == 0 {
-			continue
-		}
-		chosen[uid] = true
-		todo = append(todo, linked[uid]...)
-	}
-	return chosen
 }
 
 func writeUpstreamVertex(w *bufio.Writer, n *report.Node) {

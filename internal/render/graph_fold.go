@@ -364,11 +364,7 @@ func (t *tree) elsewhereEntry(i int) []entry {
 }
 
 func (t *tree) refs(list []int) []object.Ref {
-	refs := make([]object.Ref, len(list))
-	for n, i := range list {
-		refs[n] = t.nodes[i].Ref
-	}
-	return refs
+	return object.Mapped(list, func(i int) object.Ref { return t.nodes[i].Ref })
 }
 
 // countText counts omitted vertices with everything below them, and their problems.

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // treeRows are the lines of a tree before layout.
@@ -112,12 +114,9 @@ func (r *treeRow) painted(s Style) string {
 // writeNarrow writes the row with its values after the name. The rest is wrapped to lines that
 // continue the branches.
 func (r *treeRow) writeNarrow(w *writer, limit int) {
-	var known []string
-	for _, text := range []string{r.ready, r.status, r.age, r.uid} {
-		if text != "" && text != emptyCell {
-			known = append(known, text)
-		}
-	}
+	known := object.Filtered([]string{r.ready, r.status, r.age, r.uid}, func(text string) bool {
+		return text != "" && text != emptyCell
+	})
 	text := ""
 	if len(known) > 0 {
 		text = " (" + strings.Join(known, ", ") + ")"

@@ -16,13 +16,8 @@ import (
 func (w *writer) lostFooter(l *lossIndex) {
 	s := w.style
 	w.objectLossNotes(l)
-	if n := len(l.Elsewhere); n > 0 {
-		most := min(n, maxNames)
-		names := make([]string, most)
-		for i := range names {
-			names[i] = s.namespacedName(l.Elsewhere[i])
-		}
-		w.prose("Deleted elsewhere: "+enumerate(names, n)+". To see them all: -A", 2)
+	if len(l.Elsewhere) > 0 {
+		w.prose("Deleted elsewhere: "+firstOf(l.Elsewhere, maxNames, s.namespacedName)+". To see them all: -A", 2)
 	}
 	if text := hiddenLosses(s, l); text != "" {
 		w.prose(text, 2)
@@ -46,10 +41,7 @@ func remedyTitle(s Style, l *lossIndex, r *report.Remedy) string {
 	case r.Action != report.SaveLost:
 		return "To bring it back:"
 	}
-	var spaces []object.Ref
-	for _, name := range l.Terminating {
-		spaces = append(spaces, object.Namespace.Ref("", name))
-	}
+	spaces := object.Mapped(l.Terminating, func(name string) object.Ref { return object.Namespace.Ref("", name) })
 	return "Nothing can be brought back while " + s.firstRefs(spaces, 2) + pluralForm(len(spaces), " is", " are") +
 		" Terminating (why: " + s.gc("stuck") + "). To save it before the API server forgets it:"
 }

@@ -357,12 +357,7 @@ func auditNotes(s Style, l *lossIndex) []string {
 	if text := auditCoverage(s, l); text != "" {
 		notes = append(notes, text)
 	}
-	n := 0
-	for i := range l.Losses {
-		if l.Losses[i].Contradicts != nil {
-			n++
-		}
-	}
+	n := object.Count(l.Losses, func(l report.Loss) bool { return l.Contradicts != nil })
 	if n > 0 {
 		text := s.paint(bold, "The audit log contradicts") + " what history alone says about " + report.Plural(n, "object") + "."
 		if !s.Wide {
@@ -392,12 +387,7 @@ func auditCoverage(s Style, l *lossIndex) string {
 		return "The audit log " + when + " has no request that matches what was deleted."
 	}
 	requests := requestsByImpact(l)
-	missing := 0
-	for _, r := range requests {
-		if r.Sent == nil {
-			missing++
-		}
-	}
+	missing := object.Count(requests, func(r *report.LostRequest) bool { return r.Sent == nil })
 	if missing == 0 {
 		return ""
 	}

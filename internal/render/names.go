@@ -52,6 +52,11 @@ func enumerate(names []string, of int) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
+// firstOf names the first few of many elements.
+func firstOf[T any](list []T, most int, name func(T) string) string {
+	return enumerate(object.Mapped(list[:min(len(list), most)], name), len(list))
+}
+
 // groups are values by key, in the order in which their keys were added first.
 type groups[K comparable, V any] struct {
 	keys []K

@@ -120,11 +120,7 @@ func unlistedNotes(s Style, list []report.Unlisted) []string {
 // unlistedText says why more may be deleted with the objects of a group.
 func unlistedText(s Style, group []report.Unlisted) string {
 	u := group[0]
-	refs := make([]object.Ref, len(group))
-	for i := range group {
-		refs[i] = group[i].Object
-	}
-	objects := s.firstOrAll(refs)
+	objects := s.firstOrAll(object.Mapped(group, func(u report.Unlisted) object.Ref { return u.Object }))
 	switch reason.Code(u.Reason) {
 	case reason.HookUnknown:
 		return s.text(u.Message)
@@ -146,11 +142,7 @@ func unlistedText(s Style, group []report.Unlisted) string {
 		if u.Message != "" {
 			text += ", " + s.text(u.Message)
 		}
-		names := make([]string, len(others))
-		for i, r := range others {
-			names[i] = s.namespacedName(r)
-		}
-		return text + ": " + enumerate(names[:s.atMost(4, len(names))], len(names))
+		return text + ": " + firstOf(others, s.atMost(4, len(others)), s.namespacedName)
 	case reason.MayDeleteOthers:
 		return s.text(cmp.Or(u.Controller, "the controller of finalizer "+u.Finalizer)) + " may delete other objects with " + objects + "; " + s.text(u.Message)
 	default:

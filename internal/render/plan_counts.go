@@ -27,11 +27,7 @@ func (c kindCounts) texts(s Style) []string {
 	kinds := slices.SortedFunc(maps.Keys(c), func(a, b kindName) int {
 		return cmp.Or(workloadRank(a)-workloadRank(b), c[b]-c[a], strings.Compare(a.kind, b.kind), strings.Compare(a.apiVersion, b.apiVersion))
 	})
-	words := make([]string, len(kinds))
-	for i, k := range kinds {
-		words[i] = countOf(s, c[k], k.apiVersion, k.kind)
-	}
-	return words
+	return object.Mapped(kinds, func(k kindName) string { return countOf(s, c[k], k.apiVersion, k.kind) })
 }
 
 // workloads are the kinds that are listed first.

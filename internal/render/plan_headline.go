@@ -107,12 +107,7 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 	}
 	open, undecided := undecidedReleases(p, caused)
 	asked := targetsOf(p)
-	sure := 0
-	for i := range caused {
-		if caused[i].Outcome == report.Blocked && asked[caused[i].Object] {
-			sure++
-		}
-	}
+	sure := object.Count(caused, func(e report.Effect) bool { return e.Outcome == report.Blocked && asked[e.Object] })
 	sure -= undecided.targets
 	all := len(p.Seed.Targets)
 	switch {

@@ -389,9 +389,5 @@ func (g *effectGroups) items(s Style, home string) []string {
 
 // firstNames names the first few of many objects without their kind and namespace.
 func (s Style) firstNames(refs []object.Ref) string {
-	var names []string
-	for _, r := range refs[:min(len(refs), manyNames)] {
-		names = append(names, s.text(r.Name))
-	}
-	return enumerate(names, len(refs))
+	return firstOf(refs, manyNames, func(r object.Ref) string { return s.text(r.Name) })
 }

@@ -138,11 +138,7 @@ func (c *stuckCause) heldText(s Style) string {
 }
 
 func (c *stuckCause) heldNames(name func(object.Ref) string) []string {
-	var names []string
-	for _, r := range c.held[:min(len(c.held), maxWaiting)] {
-		names = append(names, name(r))
-	}
-	return names
+	return object.Mapped(c.held[:min(len(c.held), maxWaiting)], name)
 }
 
 // durationText returns the longest time that an object has been held.

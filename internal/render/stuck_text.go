@@ -205,10 +205,7 @@ func remedyEffect(s Style, r report.Remedy) string {
 
 // waitText returns the chain of objects that wait for one another.
 func waitText(s Style, chain []report.WaitLink) string {
-	var links []string
-	for _, l := range chain {
-		links = append(links, s.name(l.Ref))
-	}
+	links := object.Mapped(chain, func(l report.WaitLink) string { return s.name(l.Ref) })
 	return strings.Join(links, s.pick(" → ", " -> "))
 }
 

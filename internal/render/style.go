@@ -110,20 +110,12 @@ func (s Style) pick(sign, ascii string) string {
 
 // firstRefs names the first few of many objects: "pod/a, pod/b and 3 more".
 func (s Style) firstRefs(refs []object.Ref, most int) string {
-	names := make([]string, 0, most)
-	for _, r := range refs[:min(len(refs), most)] {
-		names = append(names, s.name(r))
-	}
-	return enumerate(names, len(refs))
+	return firstOf(refs, most, s.name)
 }
 
 // commaSeparated returns untrusted texts, escaped and separated by commas.
 func (s Style) commaSeparated(raw []string) string {
-	shown := make([]string, len(raw))
-	for i, t := range raw {
-		shown[i] = s.text(t)
-	}
-	return strings.Join(shown, ", ")
+	return strings.Join(object.Mapped(raw, s.text), ", ")
 }
 
 // The used colours, as SGR parameters.

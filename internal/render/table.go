@@ -138,10 +138,7 @@ func (l *layout) lay(w io.Writer, s Style) error {
 	if !s.NoHeaders {
 		t.Header(l.headers)
 	}
-	cells := make([][]string, len(l.rows))
-	for i := range l.rows {
-		cells[i] = l.rows[i].cells
-	}
+	cells := object.Mapped(l.rows, func(r row) []string { return r.cells })
 	if err := t.Bulk(cells); err != nil {
 		return err
 	}

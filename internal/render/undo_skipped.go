@@ -34,13 +34,7 @@ var routineSkips = map[reason.Code]bool{
 
 // skipsFor counts the objects that are skipped for a reason.
 func skipsFor(u *report.Undo, why reason.Code) int {
-	n := 0
-	for i := range u.Skipped {
-		if u.Skipped[i].Reason == string(why) {
-			n++
-		}
-	}
-	return n
+	return object.Count(u.Skipped, func(u report.UndoSkip) bool { return u.Reason == string(why) })
 }
 
 // differences writes the differing fields of objects that exist again, with the values if the

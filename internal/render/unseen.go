@@ -118,10 +118,7 @@ func whyUnread(s Style, gaps []report.Gap) string {
 // gatherText returns the command that reads kinds for a dump. A list does not contain kinds without
 // objects, so --complete names them.
 func gatherText(s Style, kinds []unseenKind) string {
-	words := make([]string, len(kinds))
-	for i, k := range kinds {
-		words[i] = k.resource
-	}
+	words := object.Mapped(kinds, func(k unseenKind) string { return k.resource })
 	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(s.Connection.Gather(words))
 	if s.limit() > 0 && width(text) > s.limit() {
 		return "Add them: " + s.text(s.Connection.Gather(words)) // on one line, to be pasted
@@ -190,11 +187,7 @@ func kindsOf(gaps []report.Gap) []unseenKind {
 }
 
 func kindNames(s Style, kinds []unseenKind) []string {
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = s.text(k.name)
-	}
-	return list
+	return object.Mapped(kinds, func(k unseenKind) string { return s.text(k.name) })
 }
 
 // andMore lists words and the number of further kinds.

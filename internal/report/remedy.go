@@ -190,11 +190,7 @@ func (a Act) arguments() string {
 
 // Gather returns the command that reads the kinds, as kubectl names them, for a dump.
 func (c Connection) Gather(kinds []string) string {
-	words := make([]string, len(kinds))
-	for i, k := range kinds {
-		words[i] = ShellWord(k)
-	}
-	return c.Command("kubectl get "+strings.Join(words, ",")+" -A -o json") + " > more.json"
+	return c.Command("kubectl get "+strings.Join(object.Mapped(kinds, ShellWord), ",")+" -A -o json") + " > more.json"
 }
 
 func flag(set bool, text string) string {

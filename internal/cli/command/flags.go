@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -176,9 +177,5 @@ func FlagWords(f *pflag.Flag) []string {
 	case several:
 		values[0] = strings.Join(list.GetSlice(), ",")
 	}
-	words := make([]string, len(values))
-	for i, value := range values {
-		words[i] = name + "=" + report.ShellWord(value)
-	}
-	return words
+	return object.Mapped(values, func(value string) string { return name + "=" + report.ShellWord(value) })
 }

@@ -56,12 +56,9 @@ func (b *bodies) about(snap *snapshot.Snapshot) []*health.Record {
 // evidenceOf reads the evidence of a cluster that is written with its snapshot.
 func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapshot.Snapshot, errOut io.Writer) (*bodies, error) {
 	defer BeginStage(c, errOut, "reading what else acts in the cluster").End()
-	var waiting []*object.Object
-	for _, o := range snap.Objects {
-		if o.BeingDeleted() || heldByOthers(o) {
-			waiting = append(waiting, o)
-		}
-	}
+	waiting := object.Filtered(snap.Objects, func(o *object.Object) bool {
+		return o.BeingDeleted() || heldByOthers(o)
+	})
 	b := &bodies{}
 	var err error
 	if b.records, err = client.Records(c.Context(), waiting, health.ReferringParts(snap)); err != nil {
