@@ -272,7 +272,7 @@ func (b *graphSource) first(ctx context.Context, client *kube.Client, in io.Read
 	if err != nil {
 		return nil, err
 	}
-	return &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
+	return &diagnose.CollectorGraph{Read: []*report.Graph{g}, From: b.from, Live: live && b.at != nil}, nil
 }
 
 // again reads the graph of a running collector once more.
@@ -288,7 +288,7 @@ func (b *graphSource) again(ctx context.Context, client *kube.Client, have *diag
 	return have, nil
 }
 
-func (b *graphSource) read(ctx context.Context, client *kube.Client, in io.Reader) (*diagnose.DebugGraph, error) {
+func (b *graphSource) read(ctx context.Context, client *kube.Client, in io.Reader) (*report.Graph, error) {
 	text, err := b.open(ctx, client, in)
 	if err != nil {
 		return nil, fmt.Errorf("the garbage collector's graph: %w", err)

@@ -36,7 +36,7 @@ type CheckupOptions struct {
 }
 
 // Examine judges whether the collector of the cluster in the snapshot works. It uses the work that
-// the collector leaves undone, its own view of the cluster (DebugGraph), and the lease of its process.
+// the collector leaves undone, its own view of the cluster (ReadDebugGraph), and the lease of its process.
 //
 // Nothing records since when an object is garbage. An object counts as left behind only if something
 // proves that it has been garbage for longer than the collector needs. Without proof the verdict is

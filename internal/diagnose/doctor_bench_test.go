@@ -15,7 +15,7 @@ import (
 // agrees.
 func BenchmarkExamine100000(b *testing.B) {
 	var objects []*object.Object
-	g := &diagnose.DebugGraph{}
+	g := &report.Graph{}
 	for i := range 100_000 {
 		x := thing{name: fmt.Sprintf("object-%06d", i), created: old}
 		if owner := i - i%10; owner != i {
@@ -23,9 +23,9 @@ func BenchmarkExamine100000(b *testing.B) {
 		}
 		o := x.object()
 		objects = append(objects, o)
-		g.Nodes = append(g.Nodes, diagnose.DebugNode{Ref: o.Ref})
+		g.Nodes = append(g.Nodes, report.Node{Ref: o.Ref, Observed: true})
 		for _, ref := range o.Owners {
-			g.Edges = append(g.Edges, diagnose.DebugEdge{Dependent: o.UID, Owner: ref.UID})
+			g.Edges = append(g.Edges, report.Edge{Dependent: o.UID, Owner: ref.UID})
 		}
 	}
 	s, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{Discovered: true})
@@ -34,7 +34,7 @@ func BenchmarkExamine100000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := diagnose.Examine(b.Context(), s, diagnose.CheckupOptions{At: now, Patience: patience, Graph: &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{g, g}, Live: true}})
+		c, err := diagnose.Examine(b.Context(), s, diagnose.CheckupOptions{At: now, Patience: patience, Graph: &diagnose.CollectorGraph{Read: []*report.Graph{g, g}, Live: true}})
 		if err != nil || c.Verdict != report.CollectorWorking {
 			b.Fatal(c, err)
 		}

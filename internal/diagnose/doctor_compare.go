@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -18,7 +17,7 @@ import (
 type CollectorGraph struct {
 	// Read has all readings, at least one. A difference counts only if all of them show it. With one
 	// reading before the snapshot and one after it, a change in between is thus not reported.
-	Read []*DebugGraph
+	Read []*report.Graph
 	// From is the file or URL that was read.
 	From string
 	// Live: it was read just now, from the running collector. A file may be old.
@@ -68,21 +67,22 @@ type difference struct {
 
 // theirGraph is the graph of a collector with indexes.
 type theirGraph struct {
-	*DebugGraph
-	at         map[types.UID]int
+	nodes      []report.Node
+	at         map[types.UID]*report.Node
 	owners     map[types.UID][]types.UID
 	dependents map[types.UID]int
 	// lost: some owner is missing, so that edges may point to the wrong node.
 	lost bool
 }
 
-func indexed(g *DebugGraph) *theirGraph {
+func indexed(g *report.Graph) *theirGraph {
 	t := &theirGraph{
-		DebugGraph: g, at: make(map[types.UID]int, len(g.Nodes)),
+		nodes: g.Nodes, at: make(map[types.UID]*report.Node, len(g.Nodes)),
 		owners: map[types.UID][]types.UID{}, dependents: map[types.UID]int{},
 	}
-	for i, n := range g.Nodes {
-		t.at[n.Ref.UID] = i
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		t.at[n.Ref.UID] = n
 		t.lost = t.lost || n.Missing
 	}
 	for _, e := range g.Edges {
@@ -92,19 +92,10 @@ func indexed(g *DebugGraph) *theirGraph {
 	return t
 }
 
-// find returns a node; false if there is none.
-func (t *theirGraph) find(uid types.UID) (DebugNode, bool) {
-	i, ok := t.at[uid]
-	if !ok {
-		return DebugNode{}, false
-	}
-	return t.Nodes[i], true
-}
-
 // missing reports whether the node is a missing owner.
 func (t *theirGraph) missing(uid types.UID) bool {
-	n, ok := t.find(uid)
-	return ok && n.Missing
+	n := t.at[uid]
+	return n != nil && n.Missing
 }
 
 // comparer compares one reading with the snapshot.
@@ -121,19 +112,14 @@ func (c *comparer) all() []difference {
 	g := c.collector.Graph()
 	unseen := map[schema.GroupKind][]object.Ref{}
 	seen := map[schema.GroupKind]bool{}
-	var ids []graph.ID
-	for id := range g.All {
-		if !g.Virtual(id) {
-			ids = append(ids, id)
-		}
-	}
+	ids := slices.DeleteFunc(slices.Collect(g.All), g.Virtual)
 	g.Sort(ids)
 	for _, id := range ids {
 		o := g.Object(id)
 		kind := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
-		n, known := c.theirs.find(o.UID)
+		n := c.theirs.at[o.UID]
 		switch {
-		case known && n.Observed():
+		case n != nil && n.Observed:
 			seen[kind] = true
 			c.compared++
 			c.both(o, n)
@@ -151,7 +137,7 @@ func (c *comparer) all() []difference {
 func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest }
 
 // both compares an object that the collector knows.
-func (c *comparer) both(o *object.Object, n DebugNode) {
+func (c *comparer) both(o *object.Object, n *report.Node) {
 	if !c.sameOwners(o) && !c.young(o.Created) {
 		c.add(reason.GraphOwnersDiffer, o.Ref, "the garbage collector knows "+report.Plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
 			" of it, and it has "+report.Plural(len(distinct(ownersOf(o))), "owner"), "")
@@ -172,11 +158,7 @@ func (c *comparer) add(code reason.Code, about object.Ref, message, evidence str
 }
 
 func ownersOf(o *object.Object) []types.UID {
-	uids := make([]types.UID, len(o.Owners))
-	for i := range o.Owners {
-		uids[i] = o.Owners[i].UID
-	}
-	return uids
+	return object.Mapped(o.Owners, func(o object.OwnerReference) types.UID { return o.UID })
 }
 
 func distinct(uids []types.UID) []types.UID {
@@ -198,12 +180,9 @@ func (c *comparer) sameOwners(o *object.Object) bool {
 			return false
 		}
 	}
-	for _, uid := range have {
-		if !slices.Contains(believed, uid) && !slices.ContainsFunc(c.theirs.owners[uid], c.theirs.missing) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(have, func(uid types.UID) bool {
+		return !slices.Contains(believed, uid) && !slices.ContainsFunc(c.theirs.owners[uid], c.theirs.missing)
+	})
 }
 
 // unseen adds findings for objects that the collector does not know. If it knows no object of a
@@ -226,8 +205,9 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 // covers them and lacks them.
 func (c *comparer) gone() {
 	g := c.collector.Graph()
-	for _, n := range c.theirs.Nodes {
-		if !n.Observed() {
+	for i := range c.theirs.nodes {
+		n := &c.theirs.nodes[i]
+		if !n.Observed {
 			continue
 		}
 		if id, ok := g.Find(n.Ref.UID); ok && !g.Virtual(id) {

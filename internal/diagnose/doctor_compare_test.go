@@ -17,18 +17,19 @@ import (
 // believed is a graph, a word for each node and edge: `a` is the ConfigMap a, `W/a` a
 // Widget, `a?` a virtual one, `a??` a missing one, `a-` one that is being deleted, `a--`
 // one that waits for its dependents, and `b>a` an edge.
-func believed(text string) *diagnose.DebugGraph {
-	g := &diagnose.DebugGraph{}
+func believed(text string) *report.Graph {
+	g := &report.Graph{}
 	for word := range strings.FieldsSeq(text) {
 		if from, to, edge := strings.Cut(word, ">"); edge {
-			g.Edges = append(g.Edges, diagnose.DebugEdge{Dependent: types.UID(from), Owner: types.UID(to)})
+			g.Edges = append(g.Edges, report.Edge{Dependent: types.UID(from), Owner: types.UID(to)})
 			continue
 		}
 		name := strings.TrimRight(word, "?-")
-		n := diagnose.DebugNode{
+		n := report.Node{
 			Virtual: strings.HasSuffix(word, "?") && !strings.HasSuffix(word, "??"), Missing: strings.HasSuffix(word, "??"),
 			BeingDeleted: strings.HasSuffix(word, "-"), WaitingForDependents: strings.HasSuffix(word, "--"),
 		}
+		n.Observed = !n.Virtual && !n.Missing
 		n.Ref = object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop"}
 		if widget, ok := strings.CutPrefix(name, "W/"); ok {
 			name, n.Ref.APIVersion, n.Ref.Kind = widget, "example.com/v1", "Widget"
@@ -103,7 +104,7 @@ func TestCompare(t *testing.T) {
 
 // If the snapshot is incomplete, an object that only the collector knows may exist.
 func TestCompareCoverage(t *testing.T) {
-	belief := &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{believed("a b W/g b>a g>a")}, Live: true}
+	belief := &diagnose.CollectorGraph{Read: []*report.Graph{believed("a b W/g b>a g>a")}, Live: true}
 	things := []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}}
 	seen := &snapshot.Coverage{}
 	seen.Add(schema.GroupResource{Resource: "configmaps"}, "")

@@ -12,43 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-// DebugGraph is a collector's view of the objects that have owners or dependents. The debug endpoint
-// leaves out all others.
-type DebugGraph struct {
-	// Nodes are in the order of the text, which is that of their UIDs. The UIDs are unique.
-	Nodes []DebugNode
-	// Edges are in the order of the text: by dependent, then by owner. If an object names an owner
-	// twice, there are two.
-	Edges []DebugEdge
-}
-
-// DebugNode is an object, or an owner that is only referred to.
-type DebugNode struct {
-	Ref object.Ref
-	// Missing: the owner was in the graph and is no longer, although some object still refers to it.
-	// Its namespace is unknown.
-	Missing bool
-	// BeingDeleted and WaitingForDependents are set when the collector learns of a deletion, and
-	// never cleared.
-	BeingDeleted         bool
-	WaitingForDependents bool
-	// Virtual: the object is referred to, but no watch has shown it.
-	Virtual bool
-}
-
-// Observed reports whether a watch has shown the object to the collector.
-func (n DebugNode) Observed() bool { return !n.Virtual && !n.Missing }
-
-// DebugEdge is one owner reference. The text does not show whether it blocks.
-//
-// If owners are missing, upstream writes wrong edges: one to a dependent of the missing owner may
-// point to the missing owner instead. (spec §4)
-type DebugEdge struct {
-	Dependent types.UID
-	Owner     types.UID
-}
 
 // SyntaxError is the place where a text is not the graph of a collector.
 type SyntaxError struct {
@@ -77,11 +42,16 @@ const (
 
 // ReadDebugGraph reads one graph up to the end of the input. If anything is wrong with the text,
 // including text after the graph, the error is a *SyntaxError.
-func ReadDebugGraph(in io.Reader) (*DebugGraph, error) {
-	r := &reader{
-		lines: bufio.NewScanner(in), at: map[types.UID]int{},
-		graph: &DebugGraph{Nodes: []DebugNode{}, Edges: []DebugEdge{}},
-	}
+//
+// The graph is a collector's view of the objects that have owners or dependents; the debug endpoint
+// leaves out all others. Nodes and edges are in the order of the text: nodes by their UIDs, which are
+// unique; edges by dependent, then by owner, two if an object names an owner twice. The text does not
+// show whether an edge blocks. If owners are missing, upstream writes wrong edges: one to a dependent
+// of the missing owner may point to the missing owner instead. The namespace of a missing owner is
+// unknown. BeingDeleted and WaitingForDependents are set when the collector learns of a deletion, and
+// never cleared. (spec §4)
+func ReadDebugGraph(in io.Reader) (*report.Graph, error) {
+	r := &reader{lines: bufio.NewScanner(in), at: map[types.UID]int{}, graph: &report.Graph{}}
 	r.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
 	err := r.read()
 	// After a read error, the last line is incomplete, which is no syntax error.
@@ -99,7 +69,7 @@ type reader struct {
 	// line is the current line without its end; valid until the next call of next.
 	line  []byte
 	n     int
-	graph *DebugGraph
+	graph *report.Graph
 	// at has the indexes of nodes by UID.
 	at map[types.UID]int
 }
@@ -171,12 +141,6 @@ func (r *reader) end() error {
 	return nil
 }
 
-// attributes are those of a node, in the order of the text.
-var attributes = [...]string{
-	"label", "group", "version", "kind", "namespace", "name", "uid",
-	"missing", "beingDeleted", "deletingDependents", "virtual",
-}
-
 // node reads one node. Its first line is the current one.
 func (r *reader) node() error {
 	id, ok := bytes.CutPrefix(r.line, []byte("  "))
@@ -191,44 +155,35 @@ func (r *reader) node() error {
 		return err
 	}
 	begin := r.n
-	var n DebugNode
-	group, version := "", ""
-	for i := range attributes {
-		if err := r.next("the attribute " + attributes[i]); err != nil {
+	var n report.Node
+	var own, label, group, version string
+	for _, a := range [...]struct {
+		key  string
+		text *string
+		flag *bool
+	}{
+		{key: "label", text: &label}, // the other attributes have all of it
+		{key: "group", text: &group}, {key: "version", text: &version}, {key: "kind", text: &n.Ref.Kind},
+		{key: "namespace", text: &n.Ref.Namespace}, {key: "name", text: &n.Ref.Name}, {key: "uid", text: &own},
+		{key: "missing", flag: &n.Missing}, {key: "beingDeleted", flag: &n.BeingDeleted},
+		{key: "deletingDependents", flag: &n.WaitingForDependents}, {key: "virtual", flag: &n.Virtual},
+	} {
+		if err := r.next("the attribute " + a.key); err != nil {
 			return err
 		}
-		switch attributes[i] {
-		case "label": // the other attributes have all of it
-			_, err = r.value(attributes[i])
-		case "group":
-			group, err = r.value(attributes[i])
-		case "version":
-			version, err = r.value(attributes[i])
-		case "kind":
-			n.Ref.Kind, err = r.value(attributes[i])
-		case "namespace":
-			n.Ref.Namespace, err = r.value(attributes[i])
-		case "name":
-			n.Ref.Name, err = r.value(attributes[i])
-		case "uid":
-			var text string
-			text, err = r.value(attributes[i])
-			if n.Ref.UID = types.UID(text); err == nil && text != uid {
-				return r.wrong("the uid is %s, and the node is called %s", shorten([]byte(text)), shorten([]byte(uid)))
-			}
-		case "missing":
-			n.Missing, err = r.flag(attributes[i])
-		case "beingDeleted":
-			n.BeingDeleted, err = r.flag(attributes[i])
-		case "deletingDependents":
-			n.WaitingForDependents, err = r.flag(attributes[i])
-		case "virtual":
-			n.Virtual, err = r.flag(attributes[i])
+		if a.text != nil {
+			*a.text, err = r.value(a.key)
+		} else {
+			*a.flag, err = r.flag(a.key)
 		}
 		if err != nil {
 			return err
 		}
+		if a.text == &own && own != uid {
+			return r.wrong("the uid is %s, and the node is called %s", shorten([]byte(own)), shorten([]byte(uid)))
+		}
 	}
+	n.Ref.UID, n.Observed = types.UID(uid), !n.Virtual && !n.Missing
 	if n.Ref.APIVersion, err = r.apiVersion(group, version); err != nil {
 		return err
 	}
@@ -254,7 +209,7 @@ func (r *reader) apiVersion(group, version string) (string, error) {
 }
 
 // add adds a node. The text may have a missing owner once for each of its dependents.
-func (r *reader) add(n DebugNode, line int) error {
+func (r *reader) add(n report.Node, line int) error {
 	i, twice := r.at[n.Ref.UID]
 	switch {
 	case !twice:
@@ -280,7 +235,7 @@ func (r *reader) edge() error {
 	if !ok || err != nil || !arrow {
 		return r.wrong("expected an edge, not %s", shorten(r.line))
 	}
-	var e DebugEdge
+	var e report.Edge
 	for _, end := range []struct {
 		text []byte
 		uid  *types.UID

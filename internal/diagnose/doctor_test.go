@@ -256,7 +256,7 @@ func TestExamine(t *testing.T) {
 		"the lease is from other days": {
 			things: []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}},
 			options: diagnose.CheckupOptions{Lease: &diagnose.Lease{Holder: "master-1", Renewed: now - hour, Read: now, Duration: 15},
-				Graph: &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{believed("a b b>a")}, Live: true}},
+				Graph: &diagnose.CollectorGraph{Read: []*report.Graph{believed("a b b>a")}, Live: true}},
 			want: []string{"Working"},
 		},
 		"one of two is switched off": {

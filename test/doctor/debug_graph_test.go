@@ -57,12 +57,12 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &diagnose.DebugGraph{
-		Nodes: []diagnose.DebugNode{
-			{Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1", UID: "p"}, BeingDeleted: true},
+	want := &report.Graph{
+		Nodes: []report.Node{
+			{Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1", UID: "p"}, Observed: true, BeingDeleted: true},
 			{Ref: object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: `w"eb`, UID: "r"}, WaitingForDependents: true, Virtual: true},
 		},
-		Edges: []diagnose.DebugEdge{{Dependent: "p", Owner: "r"}},
+		Edges: []report.Edge{{Dependent: "p", Owner: "r"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -204,15 +204,15 @@ func TestReadsWhatWeWrite(t *testing.T) {
 		if err := render.UpstreamDOT(&text, render.Style{}, g); err != nil {
 			t.Fatal(err)
 		}
-		want := &diagnose.DebugGraph{Nodes: []diagnose.DebugNode{}, Edges: []diagnose.DebugEdge{}}
+		want := &report.Graph{}
 		for _, n := range nodes {
-			want.Nodes = append(want.Nodes, diagnose.DebugNode{
+			want.Nodes = append(want.Nodes, report.Node{
 				Ref: n.Ref, Missing: n.Missing, BeingDeleted: n.BeingDeleted,
-				WaitingForDependents: n.WaitingForDependents, Virtual: n.Virtual,
+				WaitingForDependents: n.WaitingForDependents, Virtual: n.Virtual, Observed: n.Observed,
 			})
 		}
 		for _, e := range edges {
-			want.Edges = append(want.Edges, diagnose.DebugEdge{Dependent: e.Dependent, Owner: e.Owner})
+			want.Edges = append(want.Edges, report.Edge{Dependent: e.Dependent, Owner: e.Owner})
 		}
 		got, err := diagnose.ReadDebugGraph(&text)
 		if err != nil {
@@ -243,7 +243,7 @@ func FuzzRead(f *testing.F) {
 		doc := &report.Graph{}
 		for _, n := range g.Nodes {
 			doc.Nodes = append(doc.Nodes, report.Node{
-				Ref: object.Ref(n.Ref), Missing: n.Missing, Observed: n.Observed(), Virtual: n.Virtual,
+				Ref: object.Ref(n.Ref), Missing: n.Missing, Observed: n.Observed, Virtual: n.Virtual,
 				BeingDeleted: n.BeingDeleted, WaitingForDependents: n.WaitingForDependents,
 			})
 		}

@@ -44,7 +44,7 @@ func drawn(t *rapid.T, v scenario.Variety, coverage *snapshot.Coverage) *snapsho
 
 // graphOf returns the graph of a collector that has just started, as its debug endpoint would write
 // it.
-func graphOf(t *rapid.T, s *snapshot.Snapshot) *diagnose.DebugGraph {
+func graphOf(t *rapid.T, s *snapshot.Snapshot) *report.Graph {
 	doc, err := diagnose.Graph(t.Context(), s, diagnose.GraphOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestOwnGraphAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
 		g := graphOf(t, s)
-		c := checkup(t, s, diagnose.CheckupOptions{At: now, Patience: patience, Graph: &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{g, g}, Live: true}})
+		c := checkup(t, s, diagnose.CheckupOptions{At: now, Patience: patience, Graph: &diagnose.CollectorGraph{Read: []*report.Graph{g, g}, Live: true}})
 		if c.Graph.Different > 0 {
 			t.Errorf("%+v", c.Findings)
 		}
@@ -127,7 +127,7 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 		o := diagnose.CheckupOptions{At: int64(rapid.SampledFrom([]int{0, now}).Draw(t, "at")), Patience: patience}
 		if rapid.Bool().Draw(t, "graph") {
 			other := drawn(t, scenario.Wild, snapshot.CoversEverything())
-			o.Graph = &diagnose.CollectorGraph{Read: []*diagnose.DebugGraph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
+			o.Graph = &diagnose.CollectorGraph{Read: []*report.Graph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
 		}
 		c := checkup(t, s, o)
 		counts := map[reason.Severity]int{}
