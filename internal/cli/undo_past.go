@@ -326,11 +326,7 @@ func (l *dependentReader) warn(snap *snapshot.Snapshot, everywhere bool) {
 		return
 	}
 	l.warned = true
-	text := strings.Join(unread[:min(most, len(unread))], ", ")
-	if more := len(unread) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	fmt.Fprintf(l.streams.ErrOut, "warning: cannot read %s: if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n", render.Escape(text))
+	fmt.Fprintf(l.streams.ErrOut, "warning: cannot read %s: if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n", render.Escape(report.FirstNames(unread, most)))
 }
 
 // enoughWitnesses is the number of witnesses to look for; a later undo needs one.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
@@ -86,16 +85,8 @@ func (i *inquiry) proveInventory(o *object.Object, e *end) {
 		return
 	}
 	const most = 3
-	names := make([]string, min(len(list), most))
-	for n := range names {
-		names[n] = list[n].FullName()
-	}
-	text := strings.Join(names, ", ")
-	if more := len(list) - most; more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
-	}
 	known, _ := finalizer.Of(e.finalizer)
-	e.prove(reason.InventorySays, &list[0].Ref, known.RemovedBy+" first deletes "+text)
+	e.prove(reason.InventorySays, &list[0].Ref, known.RemovedBy+" first deletes "+report.FirstNames(object.Mapped(list, func(o *object.Object) string { return o.FullName() }), most))
 }
 
 func codeOf(v report.ControllerVerdict) reason.Code {

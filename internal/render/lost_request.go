@@ -314,11 +314,7 @@ func (w *writer) auditDetails(r *report.LostRequest) {
 		words = append(words, "from "+s.commaSeparated(x.SourceIPs))
 	}
 	if len(x.AuditIDs) > 0 {
-		id := "audit ID " + s.text(x.AuditIDs[0])
-		if n := len(x.AuditIDs) - 1; n > 0 {
-			id += " and " + strconv.Itoa(n) + " more"
-		}
-		words = append(words, id)
+		words = append(words, "audit ID "+report.FirstNames(object.Mapped(x.AuditIDs, s.text), 1))
 	}
 	text := "  Audit log: " + strings.Join(words, ", ") + "."
 	if x.MatchedBy == "Selector" {

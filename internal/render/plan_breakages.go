@@ -3,7 +3,6 @@ package render
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -69,12 +68,7 @@ func unreadReferrersText(s Style, gaps []report.Gap) string {
 	if len(names) == 0 {
 		return ""
 	}
-	most := s.atMost(3, len(names))
-	text := "Unknown whether more breaks, not read: " + strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += " and " + strconv.Itoa(more) + " more"
-	}
-	return text + "."
+	return "Unknown whether more breaks, not read: " + report.FirstNames(names, s.atMost(3, len(names))) + "."
 }
 
 // breakages writes what breaks below the list of effects.

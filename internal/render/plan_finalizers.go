@@ -114,17 +114,7 @@ func controllersText(s Style, list []report.Release) string {
 }
 
 func finalizerNames(s Style, list []report.Release) string {
-	text := ""
-	for i, r := range list {
-		switch {
-		case i == maxFinalizers:
-			return text + " and " + strconv.Itoa(len(list)-i) + " more"
-		case i > 0:
-			text += ", "
-		}
-		text += s.text(r.Finalizer)
-	}
-	return text
+	return report.FirstNames(object.Mapped(list, func(r report.Release) string { return s.text(r.Finalizer) }), maxFinalizers)
 }
 
 // finalizers writes the finalizers to remove, what is lost with them, and the refusals.

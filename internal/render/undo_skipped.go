@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -100,14 +99,11 @@ const maxPaths = 5
 
 // hiddenPaths returns the paths of fields without shown values.
 func hiddenPaths(s Style, list []report.FieldDifference) string {
-	var paths []string
-	for i := range list {
-		if i == maxPaths && !s.Wide {
-			return strings.Join(paths, ", ") + " and " + strconv.Itoa(len(list)-i) + " more"
-		}
-		paths = append(paths, s.text(list[i].Path))
+	most := maxPaths
+	if s.Wide {
+		most = len(list)
 	}
-	return strings.Join(paths, ", ")
+	return report.FirstNames(object.Mapped(list, func(d report.FieldDifference) string { return s.text(d.Path) }), most)
 }
 
 func valueLines(value *string) []string {

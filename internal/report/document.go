@@ -10,6 +10,7 @@ package report
 import (
 	"reflect"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +23,15 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// FirstNames returns the first few of many names, and the number of the others: "a, b and 3 more".
+func FirstNames(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if left := len(names) - most; left > 0 {
+		text += " and " + strconv.Itoa(left) + " more"
+	}
+	return text
 }
 
 // APIVersion is the apiVersion of every document.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // AddProgressFlag adds --progress, which all stages use.
@@ -158,15 +159,10 @@ func fitted(text string, width int) string {
 
 // Reading returns the text of a stage that reads files.
 func Reading(files []string) string {
-	for i, name := range files {
-		if name == "-" {
-			return "reading standard input"
-		}
-		if i == 2 {
-			return fmt.Sprintf("reading %s and %d more", strings.Join(files[:2], ", "), len(files)-2)
-		}
+	if slices.Contains(files[:min(3, len(files))], "-") {
+		return "reading standard input"
 	}
-	return "reading " + strings.Join(files, ", ")
+	return "reading " + report.FirstNames(files, 2)
 }
 
 // CurrentStage is what a command is doing, for the message after an interrupt. It is safe for
