@@ -310,10 +310,7 @@ func (w *words) namespaces(c *cobra.Command, _ []string, typed string) ([]string
 		last := strings.TrimPrefix(typed, before)
 		names := q.namesOf("namespaces", last)
 		if len(names) == 0 && q.dump != nil { // without permission to list them, those of a cluster must be typed
-			found := map[string]bool{}
-			for _, o := range q.dump.Objects {
-				found[o.Namespace] = true
-			}
+			found := object.SetOf(q.dump.Objects, func(o *object.Object) string { return o.Namespace })
 			delete(found, "")
 			names = startingWith(slices.Sorted(maps.Keys(found)), last)
 		}

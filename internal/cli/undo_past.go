@@ -271,10 +271,7 @@ func (l *dependentReader) Dependents(_ context.Context, owners []object.Ref, kin
 		return nil, 0, err
 	}
 	l.warn(snap, len(scope.Namespaces) == 0)
-	uids := make(map[types.UID]bool, len(owners))
-	for _, ref := range owners {
-		uids[ref.UID] = true
-	}
+	uids := object.SetOf(owners, func(ref object.Ref) types.UID { return ref.UID })
 	for _, o := range snap.Objects {
 		ofKind := slices.ContainsFunc(o.Owners, func(r object.OwnerReference) bool {
 			return slices.Contains(kinds, schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind})

@@ -137,10 +137,7 @@ func (d *Deleters) followKinds() {
 
 // expectedResources returns the resources of established CRDs that are not followed yet.
 func (d *Deleters) expectedResources() []string {
-	followed := map[string]bool{}
-	for _, k := range d.feed.Kinds() {
-		followed[k.Resource.GroupResource().String()] = true
-	}
+	followed := object.SetOf(d.feed.Kinds(), func(k kube.KindState) string { return k.Resource.GroupResource().String() })
 	served := func(v object.CRDVersion) bool { return v.Served }
 	var list []string
 	for _, o := range d.store.list(object.CRD.GroupResource(), "", everything) {

@@ -67,12 +67,9 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 			return cmp.Or(strings.Compare(string(x.Dependent), string(y.Dependent)), strings.Compare(string(x.Owner), string(y.Owner)))
 		})
 	}
-	namespaces := map[string]bool{}
+	namespaces := object.SetOf(doc.Nodes, func(n report.Node) string { return n.Ref.Namespace })
 	if o.Namespace != "" {
 		namespaces[o.Namespace] = true // even if none of its objects was seen
-	}
-	for i := range doc.Nodes {
-		namespaces[doc.Nodes[i].Ref.Namespace] = true
 	}
 	doc.Gaps = append(doc.Gaps, plan.RelevantGaps(snap, func(ns string) bool { return namespaces[ns] })...)
 	doc.Unlisted, doc.Complete = unlisted, len(doc.Gaps) == 0 && len(unlisted) == 0
@@ -130,10 +127,7 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	}
 	g.Sort(ids)
 	ids = slices.Compact(ids)
-	b.in = make(map[graph.ID]bool, len(ids))
-	for _, id := range ids {
-		b.in[id] = true
-	}
+	b.in = object.SetOf(ids, func(id graph.ID) graph.ID { return id })
 	return ids, nil
 }
 

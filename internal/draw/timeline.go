@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -88,11 +89,7 @@ func timelineOf(d *report.Lost, connection report.Connection) *timeline {
 func largest(lanes []*lane, most int) map[*lane]bool {
 	order := slices.DeleteFunc(slices.Clone(lanes), func(l *lane) bool { return l.Routine })
 	slices.SortStableFunc(order, func(a, b *lane) int { return cmp.Compare(b.count, a.count) })
-	drawn := map[*lane]bool{}
-	for _, l := range order[:min(most, len(order))] {
-		drawn[l] = true
-	}
-	return drawn
+	return object.SetOf(order[:min(most, len(order))], func(l *lane) *lane { return l })
 }
 
 // sourceWords describes the source and the time of the answer.

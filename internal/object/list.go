@@ -31,6 +31,15 @@ func Mapped[T, R any](list []T, of func(T) R) []R {
 	return results
 }
 
+// SetOf returns the set of what of returns for the elements of list.
+func SetOf[T any, K comparable](list []T, of func(T) K) map[K]bool {
+	set := make(map[K]bool, len(list))
+	for _, x := range list {
+		set[of(x)] = true
+	}
+	return set
+}
+
 // Reached returns starts and what next leads to from them, each once, the nearest first.
 func Reached[T comparable](starts []T, next func(T) []T) []T {
 	var found []T

@@ -87,16 +87,13 @@ func newTree(out io.Writer, s Style, g Tree) *tree {
 		w:         &writer{Writer: bufio.NewWriter(out), style: s},
 		view:      newView(g.Graph),
 		printed:   g.Printed,
-		requested: make(map[types.UID]bool, len(g.Roots)),
+		requested: object.SetOf(g.Roots, func(r object.Ref) types.UID { return r.UID }),
 		maxDepth:  maxDepth,
 		namespace: g.Namespace,
 		takenAt:   secondsOf(g.Source.TakenAt),
 	}
 	if limit := s.limit(); limit > 0 {
 		t.maxDepth = min(maxDepth, max(limit/2/indentWidth, 1))
-	}
-	for _, r := range g.Roots {
-		t.requested[r.UID] = true
 	}
 	t.problems = make([]problem, len(t.nodes))
 	for i := range t.nodes {

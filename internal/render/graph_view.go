@@ -33,10 +33,7 @@ func newView(g *report.Graph) *view {
 	if g.Source.Type == "cluster" {
 		v.unseenText = "not read"
 	}
-	known := make(map[types.UID]bool, len(g.Nodes))
-	for i := range v.nodes {
-		known[v.nodes[i].Ref.UID] = true
-	}
+	known := object.SetOf(v.nodes, func(n report.Node) types.UID { return n.Ref.UID })
 	for i := range g.Edges {
 		for _, uid := range [2]types.UID{g.Edges[i].Dependent, g.Edges[i].Owner} {
 			if !known[uid] {

@@ -127,10 +127,7 @@ func (s Style) refOrCounts(refs []object.Ref) string {
 // namespacePhrase returns the namespaces of objects. one reports that all are in one namespace or
 // all are cluster-scoped.
 func namespacePhrase(s Style, refs []object.Ref) (text string, one bool) {
-	spaces := map[string]bool{}
-	for _, r := range refs {
-		spaces[r.Namespace] = true
-	}
+	spaces := object.SetOf(refs, func(r object.Ref) string { return r.Namespace })
 	delete(spaces, "")
 	switch {
 	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r object.Ref) bool { return r.Namespace == "" }):

@@ -110,11 +110,7 @@ func otherCounts(p *report.Plan, caused []report.Effect) (rest kindCounts, gener
 
 // targetsOf returns the set of targets.
 func targetsOf(p *report.Plan) map[object.Ref]bool {
-	targets := make(map[object.Ref]bool, len(p.Seed.Targets))
-	for _, t := range p.Seed.Targets {
-		targets[t] = true
-	}
-	return targets
+	return object.SetOf(p.Seed.Targets, func(t object.Ref) object.Ref { return t })
 }
 
 // dataKinds returns the kinds of the plan that hold data.

@@ -288,10 +288,7 @@ func relatedStuck(p *report.Plan) []report.Stuck {
 	if p.Seed.Verb == "collect" || len(p.Stuck) == 0 {
 		return p.Stuck
 	}
-	affected := make(map[object.Ref]bool, len(p.Effects))
-	for i := range p.Effects {
-		affected[p.Effects[i].Object] = true
-	}
+	affected := object.SetOf(p.Effects, func(e report.Effect) object.Ref { return e.Object })
 	return slices.DeleteFunc(slices.Clone(p.Stuck), func(x report.Stuck) bool {
 		return !affected[x.Object] && !slices.ContainsFunc(x.Because, func(ref object.Ref) bool { return affected[ref] })
 	})

@@ -205,11 +205,7 @@ func plannedText(u *report.Undo) string {
 
 // stepObjects returns the number of objects in the steps.
 func stepObjects(u *report.Undo) int {
-	objects := map[object.Ref]bool{}
-	for i := range u.Steps {
-		objects[u.Steps[i].Object] = true
-	}
-	return len(objects)
+	return len(object.SetOf(u.Steps, func(x report.UndoStep) object.Ref { return x.Object }))
 }
 
 func undoTable(s Style, u *report.Undo) *table {

@@ -108,10 +108,7 @@ func (b *bodies) evidence(snap *snapshot.Snapshot) *health.Evidence {
 	if b == nil {
 		return nil
 	}
-	namespaces := map[string]bool{}
-	for _, o := range snap.Objects {
-		namespaces[o.Namespace] = true
-	}
+	namespaces := object.SetOf(snap.Objects, func(o *object.Object) string { return o.Namespace })
 	for same := range snap.ByKind() {
 		part, ok := health.PartOf(same[0].APIVersion, same[0].Kind)
 		if !ok || b.listedParts[part] || part == health.Events { // no judgement depends on all Events

@@ -71,10 +71,7 @@ func (s *Source) evidenceOf(c *cobra.Command, client *kube.Client, snap *snapsho
 // noteLater records the objects with evidence that were created after the snapshot was listed, or
 // are in a namespace that it leaves out. Their evidence is kept.
 func (b *bodies) noteLater(snap *snapshot.Snapshot) {
-	known := make(map[identity]bool, len(snap.Objects))
-	for _, o := range snap.Objects {
-		known[identityOf(o.Ref)] = true
-	}
+	known := object.SetOf(snap.Objects, func(o *object.Object) identity { return identityOf(o.Ref) })
 	b.later = map[identity]bool{}
 	for _, r := range b.records {
 		if id := identityOf(r.Ref()); !known[id] {
