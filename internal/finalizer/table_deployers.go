@@ -277,7 +277,8 @@ func snapshotDeployer(kind object.Kind, field, function string, finalizers ...st
 var deleteOthers = []string{
 	// What was deployed or installed with the object.
 	"configsync.gke.io/reconciler-manager", "app.oam.dev/resource-tracker-finalizer", "template.openshift.io/finalizer",
-	"fleet.cattle.io/bundle-deployment-finalizer",
+	"fleet.cattle.io/bundle-deployment-finalizer", "fleet.cattle.io/cluster-finalizer", "vcluster.loft.sh/cleanup",
+	"controller.projectcapsule.dev/finalize", "capsule.clastix.io/resources",
 	"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release", "tektoninstallersets.operator.tekton.dev",
 	"machine.machine.openshift.io", "provider.cluster.x-k8s.io", "machinedeployment.topology.cluster.x-k8s.io", "machine-node-delete-finalizer", "argoproj.io/finalizer",
 	"foregroundDeleteKubeVirt", "kubevirt.io/foregroundDeleteKubeVirt", "operator.cdi.kubevirt.io", hierarchyGroup, "kubevirt.io/hyperconverged", "storagecluster.ocs.openshift.io",
@@ -288,7 +289,7 @@ var deleteOthers = []string{
 	"cluster.open-cluster-management.io/api-resource-cleanup", "open-cluster-management.io/managedclusterrole",
 	// Workloads and PVCs of databases.
 	"postgres-operator.acid.zalan.do", "percona.com/delete-pxc-pvc", "percona.com/delete-proxysql-pvc", "percona.com/delete-mysql-pvc",
-	"percona.com/delete-psmdb-pvc", "percona.com/delete-pvc", "percona.com/delete-ssl", "moco.cybozu.com/mysqlcluster",
+	"percona.com/delete-psmdb-pvc", "percona.com/delete-pvc", "percona.com/delete-ssl", "percona.com/delete-backups", "moco.cybozu.com/mysqlcluster",
 	"finalizer.cassandra.datastax.com", "k8ssandracluster.k8ssandra.io/finalizer", "finalizer.clickhouseinstallation.altinity.com",
 	"finalizer.clickhousekeeperinstallation.altinity.com", "enterprise.splunk.com/delete-pvc", "deletepvc.finalizers.druid.apache.org", "finalizer.infinispan.org", "*.finalizers.platform.confluent.io",
 	"fluid-dataset-controller-finalizer", "stork.libopenstorage.org/finalizer-cleanup",
@@ -299,7 +300,7 @@ var deleteOthers = []string{
 	"autoscalingrunnerset.actions.github.com/finalizer", "autoscalinglistener.actions.github.com/finalizer",
 	"*.finalizers.compliance.openshift.io", "*.finalizers.che.eclipse.org", "netattdef.finalizers.sriovnetwork.openshift.io",
 	"snapshot.kubevirt.io/vmsnapshot-protection", "snapshot.kubevirt.io/vmsnapshotcontent-protection",
-	"cdi.kubevirt.io/dataImportCronFinalizer", "cdi.kubevirt.io/cloneSource", "*.networking.internal.knative.dev", "inferenceservice.finalizers",
+	"cdi.kubevirt.io/dataImportCronFinalizer", "cdi.kubevirt.io/cloneSource", "cdi.kubevirt.io/clonePopulator", "cdi.kubevirt.io/importImageStream", "cdi.kubevirt.io/dataVolumeFinalizer", "*.networking.internal.knative.dev", "inferenceservice.finalizers",
 	"chaosengine.litmuschaos.io/finalizer", "onepassword.com/finalizer.secret", "apps.victoriametrics.com/finalizer",
 	"opentelemetrycollector.opentelemetry.io/finalizer", "finalizer.agent.datadoghq.com", "gateway-operator.konghq.com/cleanup-*",
 	"svccontroller.k3s.cattle.io/daemonset",
