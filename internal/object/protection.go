@@ -54,7 +54,7 @@ const (
 	ConfigSyncDeletes
 	// KarpenterKeep keeps Karpenter from evicting the pod.
 	KarpenterKeep
-	// DefaultClass is on the StorageClass or IngressClass of new objects that name none.
+	// DefaultClass is on the StorageClass, IngressClass or VolumeSnapshotClass of new objects that name none.
 	DefaultClass
 	// NamedInDNS is on what ExternalDNS makes DNS records for.
 	NamedInDNS
@@ -91,6 +91,7 @@ const (
 	DefaultStorageKey     = "storageclass.kubernetes.io/is-default-class"
 	betaDefaultStorageKey = "storageclass.beta.kubernetes.io/is-default-class"
 	DefaultIngressKey     = "ingressclass.kubernetes.io/is-default-class"
+	DefaultSnapshotKey    = "snapshot.storage.kubernetes.io/is-default-class"
 	dnsNameKey            = "external-dns.alpha.kubernetes.io/hostname"
 )
 
@@ -118,6 +119,7 @@ var finalizerAnnotations = map[string]struct {
 	DefaultStorageKey:     {DefaultClass, is("true")},
 	betaDefaultStorageKey: {DefaultClass, is("true")},
 	DefaultIngressKey:     {DefaultClass, is("true")},
+	DefaultSnapshotKey:    {DefaultClass, is("true")},
 	dnsNameKey:            {NamedInDNS, exists},
 }
 

@@ -11,16 +11,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/uses"
 )
 
-// defaultClasses are the kinds with a default object, and the kind of the objects that use it.
+// defaultClasses are the kinds with a default object, and the kind of the objects that use it. Those of one kind
+// have a default object for each driver, which a snapshot lacks.
 //
 // Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go claimDefaulterPlugin.Admit.
 // Upstream: plugin/pkg/admission/network/defaultingressclass/admission.go classDefaulterPlugin.Admit.
+// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go SetDefaultSnapshotClass.
 var defaultClasses = []struct {
 	class, user object.Kind
 	message     string
+	byDriver    bool
 }{
-	{object.StorageClass, object.PVC, "new claims that name no class stay Pending"},
-	{uses.IngressClass, uses.Ingress, "new Ingresses that name no class have none"},
+	{object.StorageClass, object.PVC, "new claims that name no class stay Pending", false},
+	{uses.IngressClass, uses.Ingress, "new Ingresses that name no class have none", false},
+	{uses.SnapshotClass, object.VolumeSnapshot, "new snapshots by its driver that name no class are not taken", true},
 }
 
 // defaults adds the objects that are created later and name no class, as their kind. Existing ones are not
@@ -31,6 +35,14 @@ func (b *breakages) defaults() {
 			one := defaultUser(b.snap, b.snap.ObjectAt(target.Coordinates()))
 			one.Certainty = certainty
 			b.list = append(b.list, *one)
+		} else if d.byDriver && b.anyGoes(d.class.GroupKind) {
+			for _, o := range defaultsOf(b.snap, d.class) {
+				if _, _, gone := b.lost(o.Coordinates()); gone {
+					one := defaultUser(b.snap, o)
+					one.Certainty = report.Possible // another one may be of its driver
+					b.list = append(b.list, *one)
+				}
+			}
 		}
 	}
 }
@@ -38,7 +50,7 @@ func (b *breakages) defaults() {
 // defaultUser returns what needs an object by default; nil unless it is the default object that is used.
 func defaultUser(snap *snapshot.Snapshot, o *object.Object) *report.Breakage {
 	for _, d := range defaultClasses {
-		if o.Is(d.class) && o.Protection().Has(object.DefaultClass) && defaultsOf(snap, d.class)[0] == o {
+		if o.Is(d.class) && o.Protection().Has(object.DefaultClass) && (d.byDriver || defaultsOf(snap, d.class)[0] == o) {
 			return &report.Breakage{
 				Object: d.user.Ref("", ""), Field: "metadata.annotations", Label: report.DefaultClass, Reference: o.Ref,
 				When: report.BreaksNextWrite, Certainty: report.Sure, Message: d.message,

@@ -92,7 +92,10 @@ func Of(kind schema.GroupKind, namespace string, raw []byte) []Reference {
 				}
 			}
 		}
-		idle := r.While != "" && !slices.ContainsFunc(values, func(c fieldValue) bool { return c.condition && c.rule == v.rule && c.value == r.whileValue })
+		holds := slices.ContainsFunc(values, func(c fieldValue) bool {
+			return c.condition && c.rule == v.rule && (c.value == r.whileValue || r.whileValue == "")
+		})
+		idle := r.While != "" && holds == (r.whileValue == "")
 		if !idle || !r.Only {
 			x.take(r, v.value, in, idle)
 		}

@@ -57,7 +57,11 @@ const maxGuesses = 50
 //
 // Source: cert-manager.io/docs/configuration: the flag --cluster-resource-namespace, by default the namespace
 // in which cert-manager runs.
-var homes = map[string]string{certManager: "cert-manager"}
+// Source: docs.crossplane.io/latest/packages: packagePullSecrets are in the namespace of Crossplane.
+// Source: docs.cilium.io, BGP Control Plane resources: bgpControlPlane.secretsNamespace.name is kube-system by default.
+var homes = map[string]string{certManager: "cert-manager", "pkg.crossplane.io": "crossplane-system", "cilium.io": system}
+
+var composition = kindOf("apiextensions.crossplane.io", "v1", "Composition", "compositions", false)
 
 // guessed says by which keys of a mapping a kind is recognised. Keys are compared in lower case.
 type guessed struct {
@@ -70,7 +74,7 @@ type guessed struct {
 // guesses are the kinds that custom resources name by the keys of Kubernetes' own types: that of a PodSpec, a
 // VolumeSource, a SecretReference.
 var guesses = []guessed{
-	{kind: secret, names: []string{"secretname", "secret", "^credentialname"}, refs: []string{"secret", "secretref", "secretkeyref", "^imagepullsecrets"}},
+	{kind: secret, names: []string{"secretname", "secretsname", "secret", "^credentialname"}, refs: []string{"secret", "secretref", "secretreference", "secretkeyref", "pullsecrets"}},
 	{kind: configMap, names: []string{"configmapname"}, refs: []string{"^configmap", "configmapref", "configmapkeyref"}},
 	{
 		kind: object.PVC, names: []string{"^claimname", "existingclaim", "existingclaimname", "volumeclaimname", "pvcname"},
@@ -80,6 +84,7 @@ var guesses = []guessed{
 	{kind: object.PriorityClass, names: []string{"priorityclassname"}},
 	{kind: runtimeClass, names: []string{"runtimeclassname"}},
 	{kind: object.StorageClass, names: []string{"storageclassname", "^storageclass"}},
+	{kind: composition, refs: []string{"^compositionref"}}, // of every composite resource
 }
 
 // GuessOf returns what the names of the fields in the spec of a custom resource of a group say:

@@ -2,7 +2,8 @@
 // that stays when the other one is deleted. Owner references are not among them.
 //
 // The rules are one table: table.go for Kubernetes, table_custom.go for other projects, table_keys.go for
-// annotations and parameters of both, table_volumes.go for the data of volumes, and for kinds of unknown projects a rule by the names of fields
+// annotations and parameters of both, table_volumes.go for the data of volumes, table_operators.go for fields without a usual name, and for
+// kinds of unknown projects a rule by the names of fields
 // (guess.go).
 package uses
 
@@ -67,8 +68,8 @@ type Rule struct {
 	Backend bool
 	// Host is true if the name is a DNS name of a Service: web, web.shop or web.shop.svc.cluster.local.
 	Host bool
-	// While is PATH=VALUE: without that value in that field, the user no longer needs the object. If Only is true, the
-	// value then names no such object.
+	// While is PATH=VALUE: without that value in that field, the user no longer needs the object. PATH= is for a field
+	// that has no value. If Only is true, the value then names no such object.
 	While string
 	Only  bool
 	// Label is a short name of the field.

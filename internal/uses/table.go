@@ -12,6 +12,10 @@ import (
 const (
 	networking  = "networking.k8s.io"
 	flowControl = "flowcontrol.apiserver.k8s.io"
+	// snapshotUnbound holds until the snapshot controller has made the content.
+	//
+	// Source: external-snapshotter, pkg/common-controller/snapshot_controller.go syncUnreadySnapshot.
+	snapshotUnbound = "status.boundVolumeSnapshotContentName="
 )
 
 // The kinds of Kubernetes that only references name.
@@ -24,7 +28,7 @@ var (
 	attributesClass       = kindOf("storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", false)
 	claimTemplate         = kindOf("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true)
 	volumeSnapshot        = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "volumesnapshots", true)
-	snapshotClass         = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotClass", "volumesnapshotclasses", false)
+	SnapshotClass         = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotClass", "volumesnapshotclasses", false)
 	snapshotContent       = kindOf("snapshot.storage.k8s.io", "v1", "VolumeSnapshotContent", "volumesnapshotcontents", false)
 	csiDriver             = kindOf("storage.k8s.io", "v1", "CSIDriver", "csidrivers", false)
 	storageCapacity       = kindOf("storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", true)
@@ -171,6 +175,7 @@ func podRules() []Rule {
 // to a node that is gone is detached.
 var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.StatefulSet, Path: "spec.serviceName", To: service, Label: "serviceName", When: report.BreaksNow, Effect: "its pods have no DNS names"},
+	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec", Name: "volumeAttributesClassName", To: attributesClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
 	{User: object.StatefulSet, Path: "spec.volumeClaimTemplates[].spec", Name: "storageClassName", Implied: true, To: object.StorageClass, Label: "volumeClaimTemplates", When: report.BreaksNextStart, Effect: "claims of new pods stay Pending"},
 
 	{User: object.PVC, Path: "spec.storageClassName", To: object.StorageClass, While: "status.phase=Pending", Label: "storageClassName", When: report.BreaksNextReconcile, Effect: "it stays Pending"},
@@ -187,11 +192,11 @@ var coreRules = slices.Concat(deviceRules(), []Rule{
 	{User: object.PVC, Path: "spec.volumeAttributesClassName", To: attributesClass, Label: "volumeAttributesClassName", When: report.BreaksNextReconcile, Effect: "its attributes are not changed any more"},
 
 	{User: object.StorageClass, Path: "provisioner", To: csiDriver, Label: "provisioner", When: report.BreaksNever},
-	{User: snapshotClass, Path: "driver", To: csiDriver, Label: "driver", When: report.BreaksNever},
-	{User: volumeSnapshot, Path: "spec.source.persistentVolumeClaimName", To: object.PVC, Label: "source", When: report.BreaksNever},
-	{User: volumeSnapshot, Path: "spec.volumeSnapshotClassName", To: snapshotClass, Label: "volumeSnapshotClassName", When: report.BreaksNever},
+	{User: SnapshotClass, Path: "driver", To: csiDriver, Label: "driver", When: report.BreaksNever},
+	{User: volumeSnapshot, Path: "spec.source.persistentVolumeClaimName", To: object.PVC, While: snapshotUnbound, Label: "source", When: report.BreaksNextReconcile, Effect: "it is not taken"},
+	{User: volumeSnapshot, Path: "spec.volumeSnapshotClassName", To: SnapshotClass, While: snapshotUnbound, Label: "volumeSnapshotClassName", When: report.BreaksNextReconcile, Effect: "it is not taken"},
 	{User: snapshotContent, Path: "spec.volumeSnapshotRef", Name: "name", To: volumeSnapshot, Label: "volumeSnapshotRef", When: report.BreaksNever},
-	{User: snapshotContent, Path: "spec.volumeSnapshotClassName", To: snapshotClass, Label: "volumeSnapshotClassName", When: report.BreaksNever},
+	{User: snapshotContent, Path: "spec.volumeSnapshotClassName", To: SnapshotClass, Label: "volumeSnapshotClassName", When: report.BreaksNever},
 	{User: storageCapacity, Path: "storageClassName", To: object.StorageClass, Label: "storageClassName", When: report.BreaksNever},
 	{User: object.CSINode, Path: "spec.drivers[].name", To: csiDriver, Label: "drivers", When: report.BreaksNever},
 	{User: object.VolumeAttachment, Path: "spec.attacher", To: csiDriver, Label: "attacher", When: report.BreaksNever},

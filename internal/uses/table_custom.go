@@ -231,7 +231,7 @@ func customRules() []Rule {
 	for _, protocol := range []string{"http", "tcp", "tls"} {
 		list = append(list, Rule{User: virtualService, Path: "spec." + protocol + "[].route[].destination.host", To: service, Host: true, Label: "destination", Backend: true, Effect: "no backend"})
 	}
-	list = slices.Concat(list, trafficRules, runRules, pipelineRules, infrastructureRules)
+	list = slices.Concat(list, trafficRules, runRules, pipelineRules, infrastructureRules, operatorRules)
 	for i := range list {
 		list[i].When = cmp.Or(list[i].When, report.BreaksNextReconcile)
 	}

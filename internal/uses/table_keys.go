@@ -60,7 +60,7 @@ func keyRules() []Rule {
 	const parameter = "parameters['csi.storage.k8s.io/"
 	list = append(
 		list,
-		Rule{User: snapshotClass, Path: parameter + "snapshotter-secret-name']", In: parameter + "snapshotter-secret-namespace']", To: secret, Label: "snapshotter-secret", Effect: "no snapshots are taken"},
+		Rule{User: SnapshotClass, Path: parameter + "snapshotter-secret-name']", In: parameter + "snapshotter-secret-namespace']", To: secret, Label: "snapshotter-secret", Effect: "no snapshots are taken"},
 		Rule{User: snapshotContent, Path: annotation("snapshot.storage.kubernetes.io/deletion-secret-name"), In: annotation("snapshot.storage.kubernetes.io/deletion-secret-namespace"), To: secret, Label: "deletion-secret", Effect: "its snapshot cannot be deleted"},
 		Rule{User: object.PV, Path: annotation("volume.kubernetes.io/provisioner-deletion-secret-name"), In: annotation("volume.kubernetes.io/provisioner-deletion-secret-namespace"), To: secret, Label: "provisioner-deletion-secret", Effect: "its storage cannot be deleted"},
 	)
