@@ -74,14 +74,14 @@ func (f *failOn) match(p *report.Plan) []string {
 	var met []string
 	counts := map[report.Outcome]int{}
 	kinds := map[string]int{}
-	contested := 0
+	contested, mayHang := 0, p.MayHang()
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		if p.IsUnrelated(e) {
 			continue
 		}
 		counts[e.Outcome]++
-		if len(e.MayHang()) > 0 { // blocked, unless the unknown controller runs
+		if mayHang[e.Object] != nil { // blocked, unless the unknown controller runs
 			counts[report.Unknown]++
 		}
 		if e.DependsOnTiming {

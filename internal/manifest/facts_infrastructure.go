@@ -13,8 +13,11 @@ var namespaceFacts = &factKind{
 		texts("spec.finalizers", func(f *facts) *[]string { return &f.namespace.Finalizers }),
 		sharedText("status.phase", func(f *facts) *string { return &f.namespace.Phase }),
 	},
-	facts: func(f *facts, _ *object.Object) object.Facts {
+	facts: func(f *facts, o *object.Object) object.Facts {
 		n := f.namespace
+		if len(n.Finalizers) == 0 && !o.BeingDeleted() { // every namespace is created with it; only /finalize removes it
+			n.Finalizers = []string{object.NamespaceToken}
+		}
 		n.Outside = sortedFields(f.outside)
 		return &n
 	},

@@ -224,6 +224,9 @@ func blockedSentence(e *report.Effect) string {
 		if len(b.Dependents) > 0 {
 			text += "; waits for " + names(b.Dependents)
 		}
+		if b.Node != "" {
+			text += "; waits for the kubelet of node " + b.Node
+		}
 		return text
 	}
 }

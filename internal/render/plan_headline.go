@@ -119,6 +119,8 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 		return "it may" + then + " hang: " + undecidedText(s, open)
 	case undecided.targets > 0:
 		return strconv.Itoa(undecided.targets) + " of " + strconv.Itoa(all) + " may" + then + " hang: " + undecidedText(s, open)
+	case n > undecided.objects && undecided.objects > 0:
+		return report.Plural(n-undecided.objects, "object") + " would" + then + " HANG, " + strconv.Itoa(undecided.objects) + " may"
 	case n > undecided.objects:
 		return report.Plural(n, "object") + " would" + then + " HANG"
 	}
@@ -130,9 +132,9 @@ type undecidedCounts struct{ objects, targets int }
 
 // undecidedReleases returns the finalizers that decide whether objects hang.
 func undecidedReleases(p *report.Plan, caused []report.Effect) (open []report.Release, n undecidedCounts) {
-	asked := targetsOf(p)
+	asked, mayHang := targetsOf(p), p.MayHang()
 	for i := range caused {
-		releases := caused[i].MayHang()
+		releases := mayHang[caused[i].Object]
 		if len(releases) == 0 {
 			continue
 		}

@@ -106,7 +106,14 @@ func (w *writer) effectList(p *report.Plan, caused, waited []report.Effect) (str
 // parts summarizes the effects in at most room lines.
 func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
-	var held, unknown, stays, back effectGroups
+	var held, mayHang, unknown, stays, back effectGroups
+	open := p.MayHang()
+	hangs := func(e *report.Effect) *effectGroups { // the group of a blocked object
+		if open[e.Object] != nil {
+			return &mayHang
+		}
+		return &held
+	}
 	hung := map[object.Ref]bool{} // objects with a line of their own
 	for _, list := range [][]report.Effect{waited, caused} {
 		for i := range list {
@@ -116,13 +123,13 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		}
 	}
 	for i := range waited {
-		held.add(&waited[i], blockedReason(s, &waited[i], hung))
+		hangs(&waited[i]).add(&waited[i], blockedReason(s, &waited[i], hung))
 	}
 	for i := range caused {
 		e := &caused[i]
 		switch e.Outcome {
 		case report.Blocked:
-			held.add(e, blockedReason(s, e, hung))
+			hangs(e).add(e, blockedReason(s, e, hung))
 		case report.Unknown:
 			unknown.add(e, effectReason(s, *e))
 		case report.Kept, report.Orphaned, report.Pruned:
@@ -133,12 +140,15 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 			}
 		}
 	}
-	slices.SortStableFunc(held.keys, func(a, b groupKey) int { // those that wait for others come last
-		return cmp.Or(object.TrueFirst(!held.waits[a], !held.waits[b]), len(held.of[b])-len(held.of[a]))
-	})
+	for _, g := range []*effectGroups{&held, &mayHang} {
+		slices.SortStableFunc(g.keys, func(a, b groupKey) int { // those that wait for others come last
+			return cmp.Or(object.TrueFirst(!g.waits[a], !g.waits[b]), len(g.of[b])-len(g.of[a]))
+		})
+	}
 	rest, hidden := otherCounts(p, caused)
 	list := []*part{
-		{label: blockedLabel(caused), items: held.items(s, at), maxLines: 6},
+		{label: "HANGS", items: held.items(s, at), maxLines: 6},
+		{label: "HANGS?", items: mayHang.items(s, at), maxLines: 6},
 		{label: "UNKNOWN", items: unknown.items(s, at), maxLines: 3},
 		{label: "DATA", items: dataCounts(s, p, caused), maxLines: 3, noun: "kind"},
 		{label: "BREAKS", items: breakageTexts(s, p), maxLines: maxBreakageLines},
@@ -153,17 +163,6 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 		w.part(x)
 	}
 	w.prose(hiddenText(hidden)+"Every object and why: -o wide.", 2)
-}
-
-// blockedLabel returns the label of blocked objects, with a question mark if none is certain to
-// hang.
-func blockedLabel(caused []report.Effect) string {
-	for i := range caused {
-		if caused[i].Outcome == report.Blocked && len(caused[i].MayHang()) == 0 {
-			return "HANGS"
-		}
-	}
-	return "HANGS?"
 }
 
 // part is one part of the first screen: a label and its items.

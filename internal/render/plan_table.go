@@ -142,7 +142,7 @@ func effectReason(s Style, e report.Effect) string {
 // decides whether the object is deleted.
 func undecidedController(s Style, e report.Effect) string {
 	var own []report.Release
-	for _, r := range e.MayHang() {
+	for _, r := range e.UndecidedReleases() {
 		if r.Object == e.Object {
 			own = addFinalizer(own, r)
 		}

@@ -316,38 +316,6 @@ const (
 	Undecided Certainty = "Unknown"
 )
 
-// Release is a finalizer that must be removed from an object, and what is known about the
-// controller that removes it.
-type Release struct {
-	Object    object.Ref `json:"object"`
-	Finalizer string     `json:"finalizer"`
-	// Controller is the name of the controller that removes it; empty if none is known.
-	Controller string          `json:"controller,omitempty"`
-	State      ControllerState `json:"state"`
-	// Why is why a controller in the state ControllerPaused leaves it, or what else must let it go on in the
-	// state ControllerUnknown. It may be empty in that, and is in other states.
-	Why string `json:"why,omitempty"`
-}
-
-// ControllerState is what the evidence says about the controller of a finalizer.
-type ControllerState string
-
-// The states of controllers.
-const (
-	// ControllerRuns: it was seen running, and removes the finalizer when it has done its work.
-	ControllerRuns ControllerState = "Running"
-	// ControllerGone: everything that could show it was read, and it is not there.
-	ControllerGone ControllerState = "Gone"
-	// ControllerGuards: it runs, and removes the finalizer once nothing uses the object. Whether
-	// something uses it is unknown.
-	ControllerGuards ControllerState = "Guards"
-	// ControllerPaused: an annotation, a label or a field tells it to do nothing with the object, or
-	// something that it waits for can no longer happen.
-	ControllerPaused ControllerState = "Paused"
-	// ControllerUnknown: the evidence does not decide.
-	ControllerUnknown ControllerState = "Unknown"
-)
-
 // Unlisted says that a controller deletes other objects with one of the plan, and that these are not, or not
 // all, among the effects.
 type Unlisted struct {
@@ -478,23 +446,4 @@ func (e *Effect) MayBeDeleted() bool {
 	default:
 		return e.Later == Deleted || e.Later == Unknown
 	}
-}
-
-// MayHang returns the finalizers that may or may not be removed, if a blocked object is, or may be,
-// deleted once they are. It returns nil if the object is known to stay.
-func (e *Effect) MayHang() []Release {
-	if e.Outcome != Blocked || e.Later != Deleted && e.Later != Unknown || e.Reason == string(reason.InUse) {
-		return nil
-	}
-	var open []Release
-	for _, r := range e.Once {
-		switch r.State {
-		case ControllerUnknown, ControllerGuards:
-			open = append(open, r)
-		case ControllerGone, ControllerPaused:
-			return nil
-		case ControllerRuns:
-		}
-	}
-	return open
 }
