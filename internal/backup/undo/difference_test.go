@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -155,6 +156,27 @@ func TestExistsAgain(t *testing.T) {
 	p = Resume(list[1:2], now, nil)
 	if len(p.Steps) != 1 || p.Recognised() {
 		t.Errorf("%v", lines(p))
+	}
+}
+
+// TestMadeBeforeDiffers: what an earlier undo made differs for the next undo too, if a server or a client
+// has changed it. The plan still knows that an earlier undo made it, and its dependents refer to it.
+func TestMadeBeforeDiffers(t *testing.T) {
+	changed := refOf("Secret changed")
+	c := clusterOf(another("Secret changed"), another("ConfigMap same"))
+	now := Cluster{Lookup: c.lookup, Content: func(r object.Ref) ([]byte, error) { return []byte(`{"data":{"a":"c"}}`), nil }}
+	list := []Saved{saved("Secret changed", `{"data":{"a":"b"}}`), saved("ConfigMap same", `{"data":{"a":"c"}}`), saved("ConfigMap below", "", ownerOf(changed))}
+	again := map[types.UID]types.UID{changed.UID: "another", refOf("ConfigMap same").UID: "another"}
+	below, same := "1 Create v1 ConfigMap shop/below +changed", "MadeBefore v1 ConfigMap shop/same another"
+	if diff := cmp.Diff([]string{below, same, "Differs v1 Secret shop/changed another"}, lines(Resume(list, now, again))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if p := Resume(list[:1], now, again); !p.Recognised() {
+		t.Errorf("%v", lines(p))
+	}
+	now.Overwrite = true
+	if diff := cmp.Diff([]string{below, "2 Overwrite v1 Secret shop/changed", same}, lines(Resume(list, now, again))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

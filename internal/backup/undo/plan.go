@@ -120,7 +120,11 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		p.refer(i)
 	}
 	p.settleTwice() // after every reference to one is decided
-	return p.plan(p.order())
+	recognised := slices.ContainsFunc(p.nodes, func(n node) bool { return n.skip.Reason == reason.MadeBefore })
+	p.compareMadeBefore()
+	plan := p.plan(p.order())
+	plan.madeBefore = recognised
+	return plan
 }
 
 // fill assigns the coordinates to a node. If several saved objects have them, the latest one is
@@ -174,19 +178,42 @@ func (p *planning) compare(i int) {
 		n.skipBecause(reason.WouldRunAgain)
 		return
 	}
-	raw, err := p.now.Content(n.Object)
-	if err != nil {
+	if err := p.readDifferences(n); err != nil {
 		n.skip.Detail = "it cannot be compared: " + err.Error()
 		return
 	}
+	p.differs(n, n.compared.Differences)
+}
+
+// readDifferences reads the present content of an object and compares it with the saved one.
+func (p *planning) readDifferences(n *node) error {
+	raw, err := p.now.Content(n.Object)
+	if err != nil {
+		return err
+	}
 	s := Step{Verb: Overwrite, Object: n.Object, live: n.live, now: raw, content: intended(n.Object, n.content), managers: n.managers}
-	switch s.Differences, err = s.Differs(raw); {
-	case err != nil:
-		n.skip.Detail = "it cannot be compared: " + err.Error()
-	default:
-		s.lackFinalizers(texts(n.content, "metadata", "finalizers"))
-		n.compared = s
-		p.differs(n, s.Differences)
+	if s.Differences, err = s.Differs(raw); err != nil {
+		return err
+	}
+	s.lackFinalizers(texts(n.content, "metadata", "finalizers"))
+	n.compared = s
+	return nil
+}
+
+// compareMadeBefore decides about the objects that an earlier undo created and that need no other step: what
+// the server or another client has changed in them differs, as it did for that undo.
+func (p *planning) compareMadeBefore() {
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.skip.Reason != reason.MadeBefore || n.step.Verb != "" || n.status != nil || n.content == nil ||
+			p.now.Content == nil || n.hasBuiltInController() || n.ranToItsEnd(p) {
+			continue
+		}
+		if err := p.readDifferences(n); err != nil {
+			n.skip.Detail = "it cannot be compared: " + err.Error()
+		} else if len(n.compared.Differences) > 0 {
+			p.differs(n, n.compared.Differences)
+		}
 	}
 }
 
@@ -382,7 +409,5 @@ func (p *Plan) Recognised() bool {
 			return true // these owners were found under their UIDs
 		}
 	}
-	return slices.ContainsFunc(p.Skipped, func(s Skip) bool {
-		return s.Live != "" && (s.Live == s.Object.UID || s.Reason == reason.MadeBefore)
-	})
+	return p.madeBefore || slices.ContainsFunc(p.Skipped, func(s Skip) bool { return s.Live != "" && s.Live == s.Object.UID })
 }

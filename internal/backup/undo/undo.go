@@ -81,6 +81,8 @@ type Plan struct {
 	Steps []Step
 	// Skipped is sorted by object.
 	Skipped []Skip
+	// madeBefore reports whether an object exists that an earlier undo of this backup created.
+	madeBefore bool
 }
 
 // Verb is the kind of a step.
