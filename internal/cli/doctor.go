@@ -223,11 +223,9 @@ func managersOf(ctx context.Context, client *kube.Client) []diagnose.Process {
 	if err != nil {
 		return nil
 	}
-	var managers []diagnose.Process
-	for _, l := range lines {
-		managers = append(managers, diagnose.Process{Pod: l.Pod, Args: l.Args})
-	}
-	return managers
+	return object.Mapped(lines, func(l kube.CommandLine) diagnose.Process {
+		return diagnose.Process{Pod: l.Pod, Args: l.Args}
+	})
 }
 
 // graphSource is the source of the graph in the cluster's collector.

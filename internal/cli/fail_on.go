@@ -129,10 +129,6 @@ func (f *failOn) match(p *report.Plan) []string {
 // deleted or may be.
 func lostData(p *report.Plan) int {
 	n := object.Count(p.Storage, func(s report.Storage) bool { return s.Outcome != report.Kept })
-	for i := range p.Outside {
-		if p.Outside[i].LosesData() {
-			n++
-		}
-	}
+	n += object.Count(p.Outside, func(o report.Outside) bool { return o.LosesData() })
 	return n
 }

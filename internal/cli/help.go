@@ -194,8 +194,7 @@ func unlistedFlags(top *cobra.Command) []*unlistedGroup {
 	type meaning struct{ name, usage string }
 	var found []meaning
 	flags, commands := map[meaning]*pflag.Flag{}, map[meaning][]string{}
-	var visit func(*cobra.Command)
-	visit = func(c *cobra.Command) {
+	eachCommand(top, func(c *cobra.Command) {
 		command.UnlistedOf(c).VisitAll(func(f *pflag.Flag) {
 			m := meaning{f.Name, f.Usage}
 			if flags[m] == nil {
@@ -203,11 +202,7 @@ func unlistedFlags(top *cobra.Command) []*unlistedGroup {
 			}
 			commands[m] = append(commands[m], strings.TrimPrefix(c.CommandPath(), c.Root().CommandPath()+" "))
 		})
-		for _, below := range c.Commands() {
-			visit(below)
-		}
-	}
-	visit(top)
+	})
 	var groups []*unlistedGroup
 	byCommands := map[string]*unlistedGroup{}
 	for _, m := range found {

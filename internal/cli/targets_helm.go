@@ -100,9 +100,7 @@ func (r *helmRelease) objects(snap *snapshot.Snapshot) []object.Ref {
 			}
 		}
 	}
-	for _, o := range r.Records {
-		refs = append(refs, o.Ref)
-	}
+	refs = append(refs, object.Mapped(r.Records, func(o *object.Object) object.Ref { return o.Ref })...)
 	return refs
 }
 

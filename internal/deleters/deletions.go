@@ -162,19 +162,15 @@ func (d *deletes) recreations(since uint64) []recreation {
 
 // recreated names the objects of recreations.
 func (d *deletes) recreated(since uint64) []string {
-	var list []string
-	for _, r := range d.recreations(since) {
-		list = append(list, fmt.Sprintf("%s was deleted %d times since: something creates it again", r.last.ref, r.times))
-	}
-	return truncate(list)
+	return truncate(object.Mapped(d.recreations(since), func(r recreation) string {
+		return fmt.Sprintf("%s was deleted %d times since: something creates it again", r.last.ref, r.times)
+	}))
 }
 
 // Recreated returns a remark for each object that was deleted and created again several times:
 // mostly its creator sets an owner reference with a wrong uid.
 func (d *Deleters) Recreated() []string {
-	var list []string
-	for _, r := range d.deletes.recreations(0) {
-		list = append(list, terminalSafe(fmt.Sprintf("%s was deleted and created again %d times; the last one was %s", r.last.ref, r.times, r.last)))
-	}
-	return truncate(list)
+	return truncate(object.Mapped(d.deletes.recreations(0), func(r recreation) string {
+		return terminalSafe(fmt.Sprintf("%s was deleted and created again %d times; the last one was %s", r.last.ref, r.times, r.last))
+	}))
 }

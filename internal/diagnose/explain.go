@@ -195,7 +195,7 @@ func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unse
 	u := &plan.Unseen{}
 	above := append(q.reach.Ancestors(q.target), q.target)
 	switch {
-	case e.Verdict == report.BeingDeleted && len(q.target.Finalizers()) == 0 && !container(q.target.Ref):
+	case e.Verdict == report.BeingDeleted && len(q.target.Finalizers()) == 0 && !q.target.IsContainer():
 		return u
 	case e.Verdict == report.Undecidable:
 		for _, o := range above {
@@ -232,7 +232,7 @@ func (q *question) goesWithoutNamespace() bool {
 func late(t report.Taker, above []*object.Object) bool {
 	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
 		ref := r.Object
-		return container(ref) && ref != above[len(above)-1].Ref || r.Object != t.Object && !slices.ContainsFunc(above, func(o *object.Object) bool { return o.Ref == ref })
+		return ref.IsContainer() && ref != above[len(above)-1].Ref || r.Object != t.Object && !slices.ContainsFunc(above, func(o *object.Object) bool { return o.Ref == ref })
 	})
 }
 
@@ -250,7 +250,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 			u.Owners(q.snap, o)
 			u.Doubt()
 		case q.goes: // its owners do not keep it, whatever happens to them
-		case container(owner.Ref):
+		case owner.Ref.IsContainer():
 			u.Everywhere() // it is deleted after its content
 		case owner.Live != nil && owner.Live.HandlesDependents():
 			u.In(owner.Live.Namespace) // its end depends on its other dependents
@@ -260,7 +260,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	switch {
 	case q.goes:
 		return
-	case plan.Deploys(o), len(o.Owners)+len(q.reach.ImplicitOwners(o)) > 0 && container(o.Ref):
+	case plan.Deploys(o), len(o.Owners)+len(q.reach.ImplicitOwners(o)) > 0 && o.IsContainer():
 		u.Everywhere()
 	case plan.Follows(o) && (leader == nil || leader.BeingDeleted() || len(leader.Finalizers()) > 0):
 		u.In(o.Namespace) // its leader was not seen, or waits for something
@@ -268,9 +268,6 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	u.Around(q.snap, o)
 	u.Deployers(q.snap, o)
 }
-
-// container reports whether an object is deleted only after its content.
-func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(object.CRD) }
 
 // surround adds the content of a namespace, the users of a claim, the storage behind it, and what refuses its delete.
 func (q *question) surround(e *report.Explanation) {

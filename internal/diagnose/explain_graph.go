@@ -55,9 +55,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		Header: report.HeaderOf("Graph"), Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: append([]object.Ref{}, o.Roots...),
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
 	}
-	for _, id := range ids {
-		doc.Nodes = append(doc.Nodes, b.node(id))
-	}
+	doc.Nodes = append(doc.Nodes, object.Mapped(ids, b.node)...)
 	if doc.Edges, err = b.allEdges(ids); err != nil {
 		return nil, err
 	}

@@ -311,4 +311,4 @@ func (c *ceilings) leaf(i int) bool {
 }
 
 // contains reports whether an object takes along more than its dependents.
-func contains(o *object.Object) bool { return reach.IsContainer(o) || o.Is(object.Node) }
+func contains(o *object.Object) bool { return o.IsContainer() || o.Is(object.Node) }

@@ -94,7 +94,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 			ends = append(ends, x)
 		}
 	}
-	if o.Is(object.Namespace) || o.Is(object.CRD) {
+	if o.IsContainer() {
 		for _, x := range i.contained(o, e, names, others) {
 			if x.code != reason.EndNotSeen || len(ends) == 0 {
 				ends = merge(ends, x)

@@ -116,22 +116,14 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 // dependents, and what it waits for.
 func Concerned(e *report.Explanation) []object.Ref {
 	refs := []object.Ref{e.Object}
-	for _, x := range e.Owners {
-		refs = append(refs, x.Ref)
-	}
-	for _, x := range e.Chain {
-		refs = append(refs, x.Ref)
-	}
-	for _, x := range e.Dependents {
-		refs = append(refs, x.Ref)
-	}
+	refs = append(refs, object.Mapped(e.Owners, func(x report.OwnerFinding) object.Ref { return x.Ref })...)
+	refs = append(refs, object.Mapped(e.Chain, func(x report.ChainLink) object.Ref { return x.Ref })...)
+	refs = append(refs, object.Mapped(e.Dependents, func(x report.DependentFinding) object.Ref { return x.Ref })...)
 	if e.Deadlock != nil {
 		refs = append(refs, e.Deadlock.Path...)
 	}
 	for _, x := range e.WaitsFor {
-		for _, link := range x.Chain {
-			refs = append(refs, link.Ref)
-		}
+		refs = append(refs, object.Mapped(x.Chain, func(link report.WaitLink) object.Ref { return link.Ref })...)
 	}
 	return refs
 }

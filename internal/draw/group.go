@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -280,11 +281,7 @@ type boxSelection struct {
 func (p *piles) choose(r boxLimits) *boxSelection {
 	c := &boxSelection{piles: p, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
 	c.rank()
-	for n := range p.list {
-		if p.list[n].parent < 0 && len(p.list[n].members) > 0 {
-			c.boxes++
-		}
-	}
+	c.boxes += object.Count(p.list, func(p pile) bool { return p.parent < 0 && len(p.members) > 0 })
 	urgent, few := make([]int, 0, len(p.of)), make([]int, 0, len(p.of))
 	for _, i := range p.order {
 		if p.inside[i] != notUrgent && c.level[i] < r.many {

@@ -150,9 +150,7 @@ func (k *packer) effects(effects []report.Effect) packedEffects {
 			Because: k.objects(e.Because), RemovedReferences: k.objects(e.RemovedReferences),
 			AlreadyHappening: e.AlreadyHappening, DependsOnTiming: e.DependsOnTiming, Recreator: e.Recreator,
 		}
-		for _, a := range e.Assumptions {
-			rest.Assumptions = append(rest.Assumptions, k.text(a))
-		}
+		rest.Assumptions = append(rest.Assumptions, object.Mapped(e.Assumptions, k.text)...)
 		if b := e.BlockedBy; b != nil {
 			rest.BlockedBy = &packedHoldup{b.Finalizers, k.objects(b.Dependents), b.Conditions, b.Node}
 		}

@@ -326,9 +326,7 @@ func explainedBy(d Document) *explained {
 		return nil
 	}
 	x := &explained{Object: box, WaitsFor: []string{}, TakenBy: render.DeletesThatTake(e), TakersUntried: e.TakersUntried, Remedies: []remedy{}}
-	for i := range e.WaitsFor {
-		x.WaitsFor = append(x.WaitsFor, e.WaitsFor[i].Message)
-	}
+	x.WaitsFor = append(x.WaitsFor, object.Mapped(e.WaitsFor, func(f report.Finding) string { return f.Message })...)
 	for _, r := range e.Remedies {
 		x.Remedies = append(x.Remedies, remedy{r.Command, render.RemedyEffect(r)})
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -30,9 +31,7 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	if s.Grouped != "" {
 		notes = append(notes, escapeMermaid(s.Grouped))
 	}
-	for _, n := range s.Notes {
-		notes = append(notes, escapeMermaid(n))
-	}
+	notes = append(notes, object.Mapped(s.Notes, escapeMermaid)...)
 	if len(notes) > 0 {
 		w.WriteString("  notes[\"" + strings.Join(notes, "<br>") + "\"]:::notes\n  classDef notes fill:none,stroke:none\n")
 	}

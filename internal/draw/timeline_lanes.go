@@ -115,7 +115,7 @@ func (l *laneBuilder) lanes() []*lane {
 				continue
 			}
 			who := lanesWithoutRequest[i]
-			out := &lane{ID: who.id, Name: who.name, Headline: who.name + ": " + l.words.Objects(len(losses)), Routine: routine == 1}
+			out := &lane{ID: who.id, Name: who.name, Headline: who.name + ": " + report.Plural(len(losses), "object"), Routine: routine == 1}
 			if out.Routine {
 				out.ID += "-usual"
 			}

@@ -40,6 +40,10 @@ func (r Ref) String() string {
 // Group returns the API group of the reference; "" for the core group.
 func (r Ref) Group() string { return GroupOf(r.APIVersion) }
 
+// IsContainer reports whether the object is a namespace or a definition. Its content is deleted with
+// it.
+func (r Ref) IsContainer() bool { return r.Is(Namespace) || r.Is(CRD) }
+
 // TrueFirst compares like cmp.Compare, with true before false.
 func TrueFirst(a, b bool) int {
 	switch {

@@ -266,7 +266,7 @@ func (s Seed) mayDependOnOrder(m *reach.Map, o *object.Object, within *reach.Reg
 	if !m.IsStable(o) || o.Is(object.CRD) {
 		return true
 	}
-	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.IsContainer(o)) {
+	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || o.IsContainer()) {
 		return true // it may count as existing again once it no longer waits for its dependents
 	}
 	owners, others := 0, 0

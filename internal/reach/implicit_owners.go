@@ -59,11 +59,8 @@ func (m *Map) findImplicitOwners(o *object.Object, serving map[string][]*object.
 		return slices.Concat(serving[o.Name], serving["."+group])
 	}
 	owner, ok := o.ImplicitOwner()
-	switch {
-	case !ok || o.Is(object.IPAddress) && !o.IsServiceAddress() || o.Volume() != nil && o.Volume().ReclaimPolicy == retain:
+	if !ok || o.Is(object.IPAddress) && !o.IsServiceAddress() || o.Volume() != nil && o.Volume().ReclaimPolicy == retain {
 		return nil
-	case owner.Kind == object.PVC:
-		return m.claim(owner.Namespace, owner.Name)
 	}
 	return m.find(owner.Kind, owner.Namespace, owner.Name)
 }

@@ -205,15 +205,11 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 	return m.defined[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: name}]
 }
 
-// IsContainer reports whether the object is a namespace or a definition. Its content is deleted
-// with it.
-func IsContainer(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
-
 // IgnoresPolicy reports whether the policy of the object's delete makes no difference to others: it
 // is a container that is not being deleted and has no dependents. Its content goes under any
 // policy. (spec §5.1, §6.1)
 func (m *Map) IgnoresPolicy(o *object.Object) bool {
-	if !IsContainer(o) || o.BeingDeleted() || m.ambiguous {
+	if !o.IsContainer() || o.BeingDeleted() || m.ambiguous {
 		return false
 	}
 	id, ok := m.graph.Find(o.UID)
@@ -240,9 +236,7 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 		}
 		return owners
 	}
-	for _, owner := range m.graph.OwnersOf(id) {
-		owners = append(owners, m.object(owner))
-	}
+	owners = append(owners, object.Mapped(m.graph.OwnersOf(id), m.object)...)
 	return owners
 }
 

@@ -312,14 +312,14 @@ func (p *OneNamespace) whyContainerMatters(o *object.Object) string {
 		groups[x.Group()] = true
 		for _, ref := range x.Owners {
 			groups[object.GroupOf(ref.APIVersion)] = true
-			if owner := p.watched[ref.UID]; owner != nil && IsContainer(owner) {
+			if owner := p.watched[ref.UID]; owner != nil && owner.IsContainer() {
 				return fmt.Sprintf("%s is deleted once %s is gone", x.Ref, owner.Ref)
 			}
 		}
 	}
 	for _, x := range p.snap.Objects {
 		_, group, _ := strings.Cut(x.Name, ".")
-		if IsContainer(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
+		if x.IsContainer() && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
 			return fmt.Sprintf("%s has owners and is deleted with them", x.Ref)
 		}
 	}
@@ -354,11 +354,9 @@ func (p *OneNamespace) implicitlyConnected(o *object.Object) []*object.Object {
 		}
 	}
 	addThose := func(belongs func(x *object.Object) bool) {
-		for _, x := range p.snap.Objects {
-			if x.Namespace == o.Namespace && belongs(x) {
-				found = append(found, x)
-			}
-		}
+		found = append(found, object.Filtered(p.snap.Objects, func(x *object.Object) bool {
+			return x.Namespace == o.Namespace && belongs(x)
+		})...)
 	}
 	if owner, ok := o.ImplicitOwner(); ok {
 		add(owner.Kind, owner.Namespace, owner.Name)

@@ -337,7 +337,7 @@ func (a *about) mayBeDeleted(o *object.Object) bool {
 // mayWait reports whether other objects may have to be deleted before o is, or before its deployer deletes
 // what it has applied, or must exist for the collector to consider o.
 func (a *about) mayWait(o *object.Object) bool {
-	return a.unstable[o] || IsContainer(o) || a.unwatched[o.UID] != nil || finalizer.DeployerOfObject(o) != nil
+	return a.unstable[o] || o.IsContainer() || a.unwatched[o.UID] != nil || finalizer.DeployerOfObject(o) != nil
 }
 
 // newPart returns a part with only the nodes. Whether a node stays decides about pods that have

@@ -1,7 +1,6 @@
 package reach
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -9,11 +8,8 @@ import (
 
 // uses indexes which objects use which.
 type uses struct {
-	// claimsByNamespace has the claims of each namespace, and claimsByName each claim by its name.
 	// volumes has the volumes of a claim.
-	claimsByNamespace map[string][]*object.Object
-	claimsByName      map[namespacedName]*object.Object
-	volumes           map[namespacedName][]*object.Object
+	volumes map[namespacedName][]*object.Object
 	// reserved has the device claims that each pod reserves. addresses has the
 	// addresses of Services. anyService has all Services if an address does not show its Service.
 	reserved                            map[namespacedName][]*object.Object
@@ -33,29 +29,16 @@ func (m *Map) uses() *uses {
 	if m.usageIndex != nil {
 		return m.usageIndex
 	}
-	u := &uses{
-		claimsByNamespace: map[string][]*object.Object{}, claimsByName: map[namespacedName]*object.Object{}, volumes: map[namespacedName][]*object.Object{}, reserved: map[namespacedName][]*object.Object{},
-	}
+	u := &uses{volumes: map[namespacedName][]*object.Object{}, reserved: map[namespacedName][]*object.Object{}}
 	m.usageIndex = u
-	var services []*object.Object
-	for same := range m.snap.ByKind() {
-		switch of := same[0]; {
-		case of.Is(object.Service):
-			services = append(services, same...)
-		case of.Is(object.PVC):
-			for _, o := range same {
-				u.claimsByNamespace[o.Namespace] = append(u.claimsByNamespace[o.Namespace], o)
-				u.claimsByName[namespacedName{o.Namespace, o.Name}] = o
-			}
-		case of.Is(object.PV), of.Is(object.ResourceClaim), of.Is(object.ServiceCIDR), of.Is(object.IPAddress):
-			for _, o := range same {
-				u.add(o)
-			}
+	for _, kind := range []object.Kind{object.PV, object.ResourceClaim, object.ServiceCIDR, object.IPAddress} {
+		for _, o := range m.snap.All(kind.GroupResource()) {
+			u.add(o)
 		}
 	}
 	unclaimed := func(o *object.Object) bool { return o.IPAddress() == nil }
 	if len(u.serviceCIDRs) > 0 && slices.ContainsFunc(u.addresses, unclaimed) {
-		u.anyService = services // the address may be deleted with any of them
+		u.anyService = m.snap.All(object.Service.GroupResource()) // the address may be deleted with any of them
 	}
 	return u
 }
@@ -67,7 +50,7 @@ func (m *Map) claimUsers() map[namespacedName][]*object.Object {
 		return m.usersOfClaims
 	}
 	m.usersOfClaims = map[namespacedName][]*object.Object{}
-	for o := range m.pods() {
+	for _, o := range m.snap.All(object.Pod.GroupResource()) {
 		if hasUnknownVolumes(o) {
 			m.usersOfClaims[unknownVolumesKey(o.Namespace)] = append(m.usersOfClaims[unknownVolumesKey(o.Namespace)], o)
 		}
@@ -85,29 +68,13 @@ func (m *Map) claimUsers() map[namespacedName][]*object.Object {
 func (m *Map) podsOn(node string) []*object.Object {
 	if m.podsOnNodes == nil {
 		m.podsOnNodes = map[string][]*object.Object{}
-		for o := range m.pods() {
+		for _, o := range m.snap.All(object.Pod.GroupResource()) {
 			if facts := o.Pod(); facts != nil && facts.NodeName != "" {
 				m.podsOnNodes[facts.NodeName] = append(m.podsOnNodes[facts.NodeName], o)
 			}
 		}
 	}
 	return m.podsOnNodes[node]
-}
-
-// pods iterates over the pods of the snapshot.
-func (m *Map) pods() iter.Seq[*object.Object] {
-	return func(yield func(*object.Object) bool) {
-		for same := range m.snap.ByKind() {
-			if !same[0].Is(object.Pod) {
-				continue
-			}
-			for _, o := range same {
-				if !yield(o) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // add indexes a volume, a device claim, a ServiceCIDR or an address.
@@ -183,11 +150,11 @@ func hasUnknownVolumes(pod *object.Object) bool {
 // claimsOf returns the claims that a pod may use.
 func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	if hasUnknownVolumes(pod) {
-		return slices.Clip(m.uses().claimsByNamespace[pod.Namespace])
+		return slices.Clip(m.snap.In(object.PVC.GroupResource(), pod.Namespace))
 	}
 	var found []*object.Object
 	for _, c := range pod.Pod().Claims {
-		found = append(found, m.claim(pod.Namespace, c.Name)...)
+		found = append(found, m.find(object.PVC, pod.Namespace, c.Name)...)
 	}
 	return found
 }
@@ -198,13 +165,5 @@ func (m *Map) claimOf(volume *object.Object) []*object.Object {
 	if facts.ClaimName == "" {
 		return nil
 	}
-	return m.claim(facts.ClaimNamespace, facts.ClaimName)
-}
-
-// claim returns the claim with this name, as a slice of zero or one element.
-func (m *Map) claim(namespace, name string) []*object.Object {
-	if o := m.uses().claimsByName[namespacedName{namespace, name}]; o != nil {
-		return []*object.Object{o}
-	}
-	return nil
+	return m.find(object.PVC, facts.ClaimNamespace, facts.ClaimName)
 }

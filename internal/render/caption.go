@@ -74,7 +74,7 @@ func laterDeletionNote(e *report.Effect) string {
 func blockedByNote(by report.BlockedBy) string {
 	switch {
 	case len(by.Finalizers) > 0:
-		return "held by " + rawStyle.firstOf(by.Finalizers)
+		return "held by " + firstOf(by.Finalizers, 1, rawStyle.text)
 	case len(by.Dependents) == 1:
 		return "waits for " + by.Dependents[0].ShortName()
 	case len(by.Dependents) > 1:
@@ -85,17 +85,12 @@ func blockedByNote(by report.BlockedBy) string {
 	return ""
 }
 
-// firstOf returns "a/b", or "a/b and 2 more".
-func (s Style) firstOf(names []string) string {
-	return enumerate([]string{s.text(names[0])}, len(names))
-}
-
 // NodeNote returns a short note about a vertex of a graph: its finalizers if it is being deleted.
 func NodeNote(n *report.Node) string {
 	if len(n.Finalizers) == 0 || !n.BeingDeleted && !n.WaitingForDependents {
 		return ""
 	}
-	return "held by " + rawStyle.firstOf(n.Finalizers)
+	return "held by " + firstOf(n.Finalizers, 1, rawStyle.text)
 }
 
 // NamespacedName returns an object with its namespace, in kubectl's syntax.
@@ -111,11 +106,9 @@ func Completeness(src report.Source, complete bool, gaps []report.Gap) []string 
 // with the policies that do.
 func DeletesThatTake(e *report.Explanation) []string {
 	objects, policies := takersByObject(e.TakenBy)
-	lines := make([]string, len(objects))
-	for i, ref := range objects {
-		lines[i] = rawStyle.namespacedName(ref) + " (" + policies[ref] + ")"
-	}
-	return lines
+	return object.Mapped(objects, func(ref object.Ref) string {
+		return rawStyle.namespacedName(ref) + " (" + policies[ref] + ")"
+	})
 }
 
 // RemedyEffect returns the effect and the cost of a remedy.

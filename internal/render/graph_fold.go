@@ -377,9 +377,7 @@ func (t *tree) countText(list []int, more string) string {
 		todo = todo[:len(todo)-1]
 		below++
 		counts[t.problems[i]]++
-		for _, e := range t.children(i) {
-			todo = append(todo, e.vertex)
-		}
+		todo = append(todo, object.Mapped(t.children(i), func(e entry) int { return e.vertex })...)
 	}
 	kinds := byKind(t.refs(list))
 	text := s.pick("… ", "... ") + strconv.Itoa(len(list)) + " " + more

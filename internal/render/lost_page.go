@@ -94,9 +94,6 @@ func (p *LostPage) Kinds(n int, apiVersion, kind string) string {
 	return countOf(p.style, n, apiVersion, kind)
 }
 
-// Objects returns a count of objects.
-func (p *LostPage) Objects(n int) string { return report.Plural(n, "object") }
-
 // Name returns the short name of an object.
 func (p *LostPage) Name(r object.Ref) string { return p.style.name(r) }
 
@@ -122,9 +119,7 @@ func (p *LostPage) Notes() []string { return lostNotes(p.style, p.losses) }
 
 // Remedies returns commands with their effects.
 func (p *LostPage) Remedies() []LabelledText {
-	var list []LabelledText
-	for _, r := range p.losses.Remedies {
-		list = append(list, LabelledText{r.Command, remedyEffect(p.style, r)})
-	}
-	return list
+	return object.Mapped(p.losses.Remedies, func(r report.Remedy) LabelledText {
+		return LabelledText{r.Command, remedyEffect(p.style, r)}
+	})
 }

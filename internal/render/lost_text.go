@@ -303,9 +303,7 @@ func lossTable(s Style, l *lossIndex, list []*report.Loss) *table {
 // lossWhy returns the cause of a loss, with alternatives.
 func lossWhy(s Style, x *report.Loss) string {
 	causes := []string{causeText(s, x.LossCause)}
-	for _, c := range x.Or {
-		causes = append(causes, causeText(s, c))
-	}
+	causes = append(causes, object.Mapped(x.Or, func(c report.LossCause) string { return causeText(s, c) })...)
 	return withSender(s, x, strings.Join(causes, ", or "))
 }
 

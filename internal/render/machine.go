@@ -131,21 +131,13 @@ func refsOf(doc runtime.Object) ([]object.Ref, error) {
 	case *report.Explanation:
 		refs = append(refs, doc.Object)
 	case *report.Diagnosis:
-		for _, f := range doc.Findings {
-			refs = append(refs, f.Object)
-		}
+		refs = append(refs, object.Mapped(doc.Findings, func(f report.Finding) object.Ref { return f.Object })...)
 	case *report.Undo:
-		for i := range doc.Steps {
-			refs = append(refs, doc.Steps[i].Object)
-		}
+		refs = append(refs, object.Mapped(doc.Steps, func(u report.UndoStep) object.Ref { return u.Object })...)
 	case *report.Risk:
-		for _, i := range doc.Items {
-			refs = append(refs, i.Object)
-		}
+		refs = append(refs, object.Mapped(doc.Items, func(i report.RiskItem) object.Ref { return i.Object })...)
 	case *report.Lost:
-		for i := range doc.Losses {
-			refs = append(refs, doc.Losses[i].Object)
-		}
+		refs = append(refs, object.Mapped(doc.Losses, func(l report.Loss) object.Ref { return l.Object })...)
 	case *report.Checkup:
 		for _, f := range doc.Findings {
 			if f.Object.Name != "" {

@@ -346,11 +346,9 @@ func inDeletions(snap *snapshot.Snapshot) (list []*object.Object) {
 			namespaces[o.Name] = true
 		}
 	}
-	for _, o := range snap.Objects {
-		if o.BeingDeleted() || namespaces[o.Namespace] {
-			list = append(list, o)
-		}
-	}
+	list = append(list, object.Filtered(snap.Objects, func(o *object.Object) bool {
+		return o.BeingDeleted() || namespaces[o.Namespace]
+	})...)
 	return list
 }
 
@@ -376,11 +374,7 @@ func ReachOf(snap *snapshot.Snapshot, o *object.Object) kube.Reach {
 // reachWriting returns the reach of requests that may write to objects.
 func reachWriting(objects []*object.Object) kube.Reach {
 	r := kube.Reach{Written: objects}
-	for _, o := range objects {
-		if heldByOthers(o) {
-			r.Held = append(r.Held, o)
-		}
-	}
+	r.Held = append(r.Held, object.Filtered(objects, heldByOthers)...)
 	return r
 }
 
