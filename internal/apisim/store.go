@@ -239,11 +239,7 @@ func (b *bucket) matching(match func(*object.Object) bool, list []*object.Object
 		return list
 	}
 	start := len(list)
-	for _, o := range b.list {
-		if o != nil && match(o) {
-			list = append(list, o)
-		}
-	}
+	list = append(list, object.Filtered(b.list, func(o *object.Object) bool { return o != nil && match(o) })...)
 	if b.unsorted {
 		slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
 	}

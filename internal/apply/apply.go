@@ -142,11 +142,7 @@ func (r *run) plan(w plan.Write) {
 
 // written returns the objects that the run writes to.
 func (r *run) written() []object.Ref {
-	refs := make([]object.Ref, len(r.order))
-	for i, p := range r.order {
-		refs[i] = p.write.Object
-	}
-	return refs
+	return object.Mapped(r.order, func(p *planned) object.Ref { return p.write.Object })
 }
 
 // toFinalize returns the additional permissions for removing the token of namespace content from

@@ -293,20 +293,13 @@ func words(list []string) string {
 }
 
 func owners(o *object.Object) []types.UID {
-	list := make([]types.UID, len(o.Owners))
-	for i, ref := range o.Owners {
-		list[i] = ref.UID
-	}
+	list := object.Mapped(o.Owners, func(ref object.OwnerReference) types.UID { return ref.UID })
 	slices.Sort(list)
 	return list
 }
 
 func ownerNames(o *object.Object) string {
-	list := make([]string, len(o.Owners))
-	for i, ref := range o.Owners {
-		list[i] = ref.Kind + " " + ref.Name
-	}
-	return words(list)
+	return words(object.Mapped(o.Owners, func(ref object.OwnerReference) string { return ref.Kind + " " + ref.Name }))
 }
 
 // expectation is the expected outcome of one object: its effect in the account, or that it is kept. It always

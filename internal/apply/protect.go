@@ -45,11 +45,7 @@ var protectedKinds = []protectedKind{
 
 // ProtectedKinds lists the protected kinds.
 func ProtectedKinds() []schema.GroupKind {
-	list := make([]schema.GroupKind, len(protectedKinds))
-	for i, k := range protectedKinds {
-		list[i] = k.GroupKind
-	}
-	return list
+	return object.Mapped(protectedKinds, func(k protectedKind) schema.GroupKind { return k.GroupKind })
 }
 
 // UnlockHelm is the name that unlocks objects with Helm's keep annotation.
@@ -67,11 +63,7 @@ const UnlockOutside = "cloud"
 
 // ProtectedKindNames returns the names that unlock the protected kinds.
 func ProtectedKindNames() []string {
-	names := make([]string, len(protectedKinds))
-	for i, k := range protectedKinds {
-		names[i] = k.name
-	}
-	return names
+	return object.Mapped(protectedKinds, func(k protectedKind) string { return k.name })
 }
 
 // Policy is the set of protections that a user has lifted. The zero value protects everything that

@@ -153,10 +153,7 @@ func (t *finalizerRemoval) judge(ctx context.Context, o *object.Object, names []
 	if len(refusals) == 0 {
 		return nil
 	}
-	texts := make([]string, len(refusals))
-	for i := range refusals {
-		texts[i] = refusals[i].Finalizer + ": " + refusals[i].Why()
-	}
+	texts := object.Mapped(refusals, func(r finalizer.Refusal) string { return r.Finalizer + ": " + r.Why() })
 	return errors.New("it is not as it was planned: " + strings.Join(texts, "; "))
 }
 

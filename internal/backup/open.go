@@ -183,12 +183,7 @@ func (r *Record) check(n int, open map[int]bool) string {
 
 // lateEntries returns the entries that the journal adds to those of the manifest.
 func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
-	files := 0
-	for i := range early {
-		if early[i].Restorable {
-			files++
-		}
-	}
+	files := object.Count(early, func(e Entry) bool { return e.Restorable })
 	var late []Entry
 	for i := range journal {
 		r := &journal[i]

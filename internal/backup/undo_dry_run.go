@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +137,7 @@ func refusedFields(err error) []string {
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
-	var fields []string
-	for _, cause := range status.Status().Details.Causes {
-		fields = append(fields, cause.Field)
-	}
-	return fields
+	return object.Mapped(status.Status().Details.Causes, func(cause v1.StatusCause) string { return cause.Field })
 }
 
 // checkPermission checks each permission once for steps that are not tried for a reason.

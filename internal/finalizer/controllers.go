@@ -25,12 +25,9 @@ var kindSuffixes = []string{"controller-manager", "controllers", "controller", "
 
 // IsCalled reports whether one of the names belongs to the controller.
 func (c *Controller) IsCalled(names []string) bool {
-	for _, program := range c.Programs {
-		if slices.ContainsFunc(names, func(name string) bool { return calls(program, strings.ToLower(name)) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Programs, func(program string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return calls(program, strings.ToLower(name)) })
+	})
 }
 
 // calls reports whether a name belongs to a program: it ends with the program's name, perhaps

@@ -159,11 +159,7 @@ func (s *Shown) takePolicy(b *body, d *policyBody) {
 }
 
 func expressionsOf(list []expressionBody) []Expression {
-	var expressions []Expression
-	for _, e := range list {
-		expressions = append(expressions, expressionOf(e.Name, e.Expression))
-	}
-	return expressions
+	return object.Mapped(list, func(e expressionBody) Expression { return expressionOf(e.Name, e.Expression) })
 }
 
 func expressionOf(name, text string) Expression {

@@ -333,9 +333,7 @@ func celStrings(texts []string) cel.Value {
 		return cel.Value{Kind: cel.Absent}
 	}
 	list := cel.Value{Kind: cel.List}
-	for _, text := range texts {
-		list.Items = append(list.Items, cel.NewString(text))
-	}
+	list.Items = append(list.Items, object.Mapped(texts, cel.NewString)...)
 	return list
 }
 

@@ -116,10 +116,7 @@ var judgedSources = []partSource{
 
 // Parts lists all parts, sorted by name.
 func Parts() []Part {
-	var parts []Part
-	for _, s := range sources {
-		parts = append(parts, s.part)
-	}
+	parts := object.Mapped(sources, func(s partSource) Part { return s.part })
 	slices.Sort(parts)
 	return parts
 }

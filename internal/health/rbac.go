@@ -46,11 +46,7 @@ type roleBody struct {
 
 func (s *Shown) takeRole(b *body, d *roleBody) {
 	r := Role{Ref: b.ref()}
-	for _, rule := range d.Rules {
-		if len(rule.Resources) > 0 {
-			r.Rules = append(r.Rules, rule)
-		}
-	}
+	r.Rules = append(r.Rules, object.Filtered(d.Rules, func(rule Rule) bool { return len(rule.Resources) > 0 })...)
 	s.Roles = append(s.Roles, r)
 }
 

@@ -54,9 +54,7 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 			}
 		}
 	}
-	for _, user := range usage.Users {
-		u.Users = append(u.Users, user.Ref)
-	}
+	u.Users = append(u.Users, object.Mapped(usage.Users, func(user *object.Object) object.Ref { return user.Ref })...)
 	if shown := s.Shown(o); shown != nil && u.Unseen {
 		u.Counted = max(0, shown.Users-len(u.Users))
 	}

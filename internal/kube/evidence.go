@@ -55,10 +55,7 @@ func (w *evidenceReader) readDrains(ctx context.Context, parts []namespacedPart)
 // readParts reads the parts, the objects, the events of those that are being deleted, and then the
 // services that the API server calls.
 func (w *evidenceReader) readParts(ctx context.Context, parts []namespacedPart) error {
-	var tasks []func()
-	for _, s := range parts {
-		tasks = append(tasks, func() { w.readPart(ctx, s) })
-	}
+	tasks := object.Mapped(parts, func(s namespacedPart) func() { return func() { w.readPart(ctx, s) } })
 	listed := func(p health.Part) bool { // the list of pods leaves out finished ones
 		return p != health.Pods && slices.Contains(parts, namespacedPart{part: p})
 	}
@@ -83,13 +80,7 @@ func (w *evidenceReader) readParts(ctx context.Context, parts []namespacedPart) 
 }
 
 func beingDeleted(all []*object.Object) []*object.Object {
-	var some []*object.Object
-	for _, o := range all {
-		if o.BeingDeleted() {
-			some = append(some, o)
-		}
-	}
-	return some
+	return object.Filtered(all, (*object.Object).BeingDeleted)
 }
 
 // runAll runs all tasks, at most inFlight concurrently.

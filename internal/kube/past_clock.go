@@ -334,10 +334,7 @@ func (r *clockReader) timesInChanges(changes []past.Change) []past.Moment {
 // deletionRevisions returns the revisions at which an object was deleted or lost an owner, and
 // those at which the history of a kind begins, sorted.
 func deletionRevisions(record *past.Record) []uint64 {
-	var revisions []uint64
-	for i := range record.Limits {
-		revisions = append(revisions, record.Limits[i].From.Revision)
-	}
+	revisions := object.Mapped(record.Limits, func(l past.Limit) uint64 { return l.From.Revision })
 	for i := range record.Changes {
 		c := &record.Changes[i]
 		if c.Type == object.Deleted || c.Old != nil && len(c.Object.Owners) < len(c.Old.Owners) {

@@ -140,12 +140,7 @@ func (l *listsReader) readLists(ctx context.Context) {
 // dropLists keeps at most most lists of the whole place, including the first and the last. Lists of
 // one namespace are small and kept.
 func (l *listsReader) dropLists(most int) {
-	var whole []*pastList
-	for _, x := range l.lists {
-		if x.namespace == l.place.Namespace {
-			whole = append(whole, x)
-		}
-	}
+	whole := object.Filtered(l.lists, func(x *pastList) bool { return x.namespace == l.place.Namespace })
 	if len(whole) <= most {
 		return
 	}
@@ -286,11 +281,7 @@ func (l *listsReader) readFacts(ctx context.Context, went []*deletedObject) {
 }
 
 func refsOf(went []*deletedObject) []object.Ref {
-	refs := make([]object.Ref, len(went))
-	for i, g := range went {
-		refs[i] = g.Ref
-	}
-	return refs
+	return object.Mapped(went, func(g *deletedObject) object.Ref { return g.Ref })
 }
 
 // changes returns the writes that the lists reveal.

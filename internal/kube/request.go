@@ -18,6 +18,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // The accepted media types.
@@ -173,11 +175,7 @@ func (p *pause) left(now time.Time) time.Duration {
 // sendOnce sends a request a single time. Only with alive may the response take any time.
 func (c *Client) sendOnce(ctx context.Context, r request) (*http.Response, error) {
 	u := *c.base
-	escaped := make([]string, len(r.path))
-	for i, segment := range r.path {
-		escaped[i] = url.PathEscape(segment)
-	}
-	u.RawPath = strings.Join(append([]string{c.base.EscapedPath()}, escaped...), "/")
+	u.RawPath = strings.Join(append([]string{c.base.EscapedPath()}, object.Mapped(r.path, url.PathEscape)...), "/")
 	u.Path = strings.Join(append([]string{c.base.Path}, r.path...), "/")
 	u.RawQuery = r.query.Encode()
 	var body io.Reader

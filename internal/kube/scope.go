@@ -81,9 +81,7 @@ func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Re
 		case !s.wants(r):
 			leftOut = append(leftOut, r)
 		case r.Namespaced && len(s.Namespaces) > 0 && !(s.Deployers && object.IsDeployerResource(r)):
-			for _, ns := range s.Namespaces {
-				places = append(places, Place{r, ns})
-			}
+			places = append(places, object.Mapped(s.Namespaces, func(ns string) Place { return Place{r, ns} })...)
 		default:
 			places = append(places, Place{Resource: r})
 		}

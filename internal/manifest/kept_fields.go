@@ -109,10 +109,7 @@ var keysOf = regexp.MustCompile(`\['([^']+)'\]|([^.\[]+(?:\[\])?)`)
 
 // KeysOf returns the keys of a path. One with dots is in brackets: metadata.annotations['example.com/secret']
 func KeysOf(path string) (keys []string) {
-	for _, m := range keysOf.FindAllStringSubmatch(path, -1) {
-		keys = append(keys, m[1]+m[2])
-	}
-	return keys
+	return object.Mapped(keysOf.FindAllStringSubmatch(path, -1), func(m []string) string { return m[1] + m[2] })
 }
 
 // FieldsAt returns the fields at these paths. In a path, [] after a key stands for each entry of a list,

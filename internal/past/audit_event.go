@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 const (
@@ -330,9 +332,7 @@ func newRequest(e *event, verb Verb, q url.Values) AuditedRequest {
 		Sender:  Sender{User: once(e.sender.User), Impersonated: once(e.sender.Impersonated), Agent: once(e.sender.Agent)},
 		Removed: verb == Delete && e.status == "Success",
 	}
-	for _, a := range e.sender.Addresses {
-		out.Addresses = append(out.Addresses, once(a))
-	}
+	out.Addresses = append(out.Addresses, object.Mapped(e.sender.Addresses, once)...)
 	out.Resource.Group, out.Resource.Resource = once(e.group), once(e.resource)
 	if e.group == "" && e.resource == "namespaces" {
 		out.Namespace = "" // the log reports the namespace as inside itself

@@ -316,12 +316,9 @@ func (t *tracer) mayLeave(o *object.Object, left trace, policies ...metav1.Delet
 	if o.Is(object.CRD) {
 		return true
 	}
-	for _, p := range policies {
-		if t.traceAfter(o, p) == left {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(policies, func(p metav1.DeletionPropagation) bool {
+		return t.traceAfter(o, p) == left
+	})
 }
 
 // collectorPolicies returns the policies that the garbage collector may use to delete an object:

@@ -96,9 +96,7 @@ func (d *document) addLosses() {
 			out.Policy = string(l.Policy)
 		}
 		out.Owners = append(out.Owners, l.Owners...)
-		for _, other := range l.Or {
-			out.Or = append(out.Or, causeOf(other))
-		}
+		out.Or = append(out.Or, object.Mapped(l.Or, causeOf)...)
 		if l.Contradicts != nil {
 			against := causeOf(*l.Contradicts)
 			out.Contradicts = &against

@@ -336,12 +336,7 @@ func (t *tracer) buildAccount() *Account {
 // recordReleased records owner references that an object has lost. If the garbage collector has no
 // reason to remove them, a client has written the object, and nothing is lost.
 func (t *tracer) recordReleased(before, now *object.Object, revision uint64) {
-	var dropped []object.OwnerReference
-	for _, ref := range before.Owners {
-		if !now.RefersTo(ref.UID) {
-			dropped = append(dropped, ref)
-		}
-	}
+	dropped := object.Filtered(before.Owners, func(ref object.OwnerReference) bool { return !now.RefersTo(ref.UID) })
 	if len(dropped) == 0 {
 		return
 	}

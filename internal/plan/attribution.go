@@ -163,12 +163,7 @@ func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
 
 // findWithoutUs finds what happens without our requests.
 func (s *simulation) findWithoutUs(ctx context.Context) (err error) {
-	var theirs []*object.Object
-	for _, o := range s.options.simulatedObjects(s.snap) {
-		if s.priorDeletions.beingDeleted(o) {
-			theirs = append(theirs, o)
-		}
-	}
+	theirs := object.Filtered(s.options.simulatedObjects(s.snap), s.priorDeletions.beingDeleted)
 	w := &withoutUs{targetIsGoing: slices.ContainsFunc(s.attribution.requested(), (*object.Object).BeingDeleted)}
 	if w.expected, w.later, err = s.runWithoutUs(ctx, theirs); err != nil {
 		return err

@@ -79,12 +79,9 @@ func (b *breakages) grants() {
 	if !b.anyGoes(uses.ReferenceGrant.GroupKind) {
 		return
 	}
-	var all []health.Referrer
-	for _, x := range b.health.Referrers() {
-		if x.Ref.Is(uses.ReferenceGrant) {
-			all = append(all, x)
-		}
-	}
+	all := object.Filtered(b.health.Referrers(), func(x health.Referrer) bool {
+		return x.Ref.Is(uses.ReferenceGrant)
+	})
 	for _, user := range b.health.Referrers() {
 		for i := range user.References {
 			r := &user.References[i]

@@ -175,11 +175,7 @@ func (all memoryFacts) newMemory(what string, lists ...[]memoryFact) *collectorM
 
 // factNames returns the names of the first few objects.
 func factNames(things []memoryFact) string {
-	refs := make([]object.Ref, 0, len(things))
-	for _, r := range things {
-		refs = append(refs, r.object)
-	}
-	return names(refs)
+	return names(object.Mapped(things, func(r memoryFact) object.Ref { return r.object }))
 }
 
 // knownAbsences returns the owners that are remembered as absent.

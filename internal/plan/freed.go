@@ -36,12 +36,7 @@ func (s *simulation) freeDeletions(e object.Event) {
 
 // beingDeleted returns the simulated objects that are being deleted in the snapshot.
 func (s *simulation) beingDeleted() (list []*object.Object) {
-	for _, o := range s.options.simulatedObjects(s.snap) {
-		if o.BeingDeleted() {
-			list = append(list, o)
-		}
-	}
-	return list
+	return object.Filtered(s.options.simulatedObjects(s.snap), (*object.Object).BeingDeleted)
 }
 
 // inDeletions returns those and the content of the namespaces among them.

@@ -49,9 +49,7 @@ func newLostCallees(assessment *health.Assessment) lostCallees {
 	}
 	for _, b := range assessment.Callees() {
 		f := followedCallee{Callee: b}
-		for _, pod := range b.Pods {
-			f.left = append(f.left, pod.UID)
-		}
+		f.left = append(f.left, object.Mapped(b.Pods, func(pod *object.Object) types.UID { return pod.UID })...)
 		l.callees = append(l.callees, f)
 	}
 	return l

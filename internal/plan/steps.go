@@ -83,9 +83,7 @@ func (s *simulation) stuck() []report.Stuck {
 			id, present := g.Find(ref.UID)
 			if present && g.Virtual(id) {
 				st.Reason, st.Message = s.virtualReason(ref)
-				for _, d := range g.Dependents(id) {
-					st.Because = append(st.Because, g.Identity(d))
-				}
+				st.Because = append(st.Because, object.Mapped(g.Dependents(id), g.Identity)...)
 			} else if tr := s.tracks.ByUID(ref.UID); tr != nil {
 				st.Reason = tr.Decision.Reason.String()
 				if work == engine.OrphanWork {

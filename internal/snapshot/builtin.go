@@ -249,10 +249,7 @@ func versionOf(rs *object.Resources, t typeName) string {
 		}
 		return unsaid
 	}
-	older := make([]object.Resource, len(olderVersions))
-	for i, o := range olderVersions {
-		older[i] = o.resource()
-	}
+	older := object.Mapped(olderVersions, olderVersion.resource)
 	return cmp.Or(find(rs.All(), own), find(older, old), find(builtinResources().All(), own), find(older, own), t.apiVersion)
 }
 

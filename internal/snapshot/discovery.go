@@ -284,9 +284,7 @@ func (d *documents) versionsInOrder() []string {
 // groupVersions returns all group versions in the documents.
 func (d *documents) groupVersions() []string {
 	all := d.versionsInOrder()
-	for _, l := range d.lists {
-		all = append(all, l.GroupVersion)
-	}
+	all = append(all, object.Mapped(d.lists, func(l metav1.APIResourceList) string { return l.GroupVersion })...)
 	return all
 }
 

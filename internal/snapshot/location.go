@@ -177,9 +177,7 @@ var builtinNames = sync.OnceValue(newNameTable)
 func newNameTable() *nameTable {
 	t := &nameTable{full: map[schema.GroupResource]object.Resource{}, bare: map[string]object.Resource{}}
 	all := BuiltinResources().All()
-	for _, o := range olderVersions {
-		all = append(all, o.resource())
-	}
+	all = append(all, object.Mapped(olderVersions, olderVersion.resource)...)
 	for _, r := range all {
 		if _, ok := t.full[r.GroupResource()]; !ok {
 			t.full[r.GroupResource()] = r
@@ -190,11 +188,7 @@ func newNameTable() *nameTable {
 		func(r object.Resource) []string { return []string{r.Singular} },
 		func(r object.Resource) []string { return r.ShortNames },
 		func(r object.Resource) []string {
-			var plural []string
-			for _, s := range r.ShortNames {
-				plural = append(plural, s+"s")
-			}
-			return plural
+			return object.Mapped(r.ShortNames, func(s string) string { return s + "s" })
 		},
 	} {
 		for _, r := range all {

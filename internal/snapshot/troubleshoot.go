@@ -216,11 +216,7 @@ func messageText(message any) string {
 	case string:
 		return m
 	case []any:
-		var texts []string
-		for _, element := range m {
-			texts = append(texts, messageText(element))
-		}
-		return strings.Join(texts, "; ")
+		return strings.Join(object.Mapped(m, messageText), "; ")
 	case map[string]any:
 		for _, key := range []string{"message", "ErrStatus", "error"} {
 			if inner, ok := m[key]; ok {

@@ -47,9 +47,7 @@ func (r *Rule) paths() []string {
 		paths = []string{r.Path + "." + r.Name, r.Path + "." + optionalKey, r.Path + "." + namespaceKey}
 		if r.Or != nil {
 			paths = append(paths, r.Path+"."+kindKey, r.Path+"."+clusterKey)
-			for _, key := range groupKeys {
-				paths = append(paths, r.Path+"."+key)
-			}
+			paths = append(paths, object.Mapped(groupKeys, func(key string) string { return r.Path + "." + key })...)
 		}
 		if r.Implied {
 			paths = append(paths, r.Path+".accessModes") // every claim has it
@@ -58,11 +56,7 @@ func (r *Rule) paths() []string {
 	if path, _, ok := strings.Cut(r.While, "="); ok {
 		paths = append(paths, path)
 	}
-	for _, path := range []string{r.With, r.In} {
-		if path != "" {
-			paths = append(paths, path)
-		}
-	}
+	paths = append(paths, object.Filtered([]string{r.With, r.In}, func(path string) bool { return path != "" })...)
 	return paths
 }
 

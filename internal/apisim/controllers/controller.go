@@ -231,13 +231,7 @@ func objectsIn(w World, gr schema.GroupResource, namespace string, match func(*o
 	if s, ok := w.(Selector); ok {
 		return s.Select(gr, namespace, match)
 	}
-	var list []*object.Object
-	for _, o := range w.ObjectsOf(gr, namespace) {
-		if match(o) {
-			list = append(list, o)
-		}
-	}
-	return list
+	return object.Filtered(w.ObjectsOf(gr, namespace), match)
 }
 
 // numberOf counts the objects of a resource. That is cheaper than listing them.
@@ -289,10 +283,7 @@ func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, 
 // few returns the first three names, and an ellipsis if there are more.
 func few(objects []*object.Object) string {
 	const most = 3
-	var names []string
-	for _, o := range objects[:min(most, len(objects))] {
-		names = append(names, o.Name)
-	}
+	names := object.Mapped(objects[:min(most, len(objects))], func(o *object.Object) string { return o.Name })
 	if len(objects) > most {
 		names = append(names, "…")
 	}

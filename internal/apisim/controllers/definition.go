@@ -140,10 +140,7 @@ func (i *instances) counts() bool {
 // none is left.
 func (i *instances) deleteAll() bool {
 	gr := i.resource.GroupResource()
-	var namespaces []string
-	for _, o := range i.w.ObjectsOf(gr, "") {
-		namespaces = append(namespaces, o.Namespace)
-	}
+	namespaces := object.Mapped(i.w.ObjectsOf(gr, ""), func(o *object.Object) string { return o.Namespace })
 	for _, namespace := range slices.Compact(namespaces) {
 		if _, err := i.send(i.ctx, Intent{Verb: DeleteStored, For: i.definition.Ref, Resource: i.resource, Namespace: namespace}); err != nil {
 			w := remaining(i.definition.Ref, Refused, i.resource, i.w.ObjectsOf(gr, ""))
@@ -171,12 +168,9 @@ func (i *instances) deleteAll() bool {
 
 // unserved returns the instances that no resource serves.
 func (i *instances) unserved() []*object.Object {
-	var list []*object.Object
-	for _, o := range i.w.Objects() {
-		if o.Group() == i.resource.Group && !served(i.w.Resources(), o.Ref) && (i.resource.Kind == "" || o.Kind == i.resource.Kind) {
-			list = append(list, o)
-		}
-	}
+	list := object.Filtered(i.w.Objects(), func(o *object.Object) bool {
+		return o.Group() == i.resource.Group && !served(i.w.Resources(), o.Ref) && (i.resource.Kind == "" || o.Kind == i.resource.Kind)
+	})
 	return list
 }
 
