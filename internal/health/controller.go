@@ -179,7 +179,7 @@ func (s *search) judgeFound() report.ControllerVerdict {
 	const most = 3
 	for n, p := range s.suspects {
 		ref := p.Ref
-		ok := p.Phase == "Running" && p.Ready && p.Waiting == "" && !p.BeingDeleted
+		ok := s.works(p)
 		firstOK := ok && !healthy
 		if ok {
 			healthy = true
@@ -208,6 +208,17 @@ func (s *search) judgeFound() report.ControllerVerdict {
 		return report.FinalizerControllerSlow
 	}
 	return report.FinalizerControllerAlive
+}
+
+// works reports whether a pod is ready. One on a node without a kubelet may say so for a while.
+func (s *Assessment) works(p *Pod) bool {
+	node, _ := s.Node(p.Node)
+	return p.Phase == "Running" && p.Ready && p.Waiting == "" && !p.BeingDeleted && node != NodeNotReady && node != NodeAbsent
+}
+
+// Runs reports whether a pod with one of the names of a controller works.
+func (s *Assessment) Runs(c *finalizer.Controller) bool {
+	return slices.ContainsFunc(s.programs.podsOf([]*finalizer.Controller{c}), s.works)
 }
 
 func stateText(p *Pod) string {
