@@ -165,13 +165,15 @@ func unread(world command.World, p *report.Plan) []report.Obstacle {
 		u := &p.Unlisted[i]
 		does := " deletes them; "
 		switch {
+		case u.Reason == string(reason.MadeForIt):
+			does = " deletes them, "
 		case !u.IsDoubt():
 		case u.Reason == string(reason.ControllerUnread) && world.Client != nil:
 			does = " may run, and may delete them; "
 		default:
 			continue
 		}
-		message := strings.TrimSuffix(cmp.Or(u.Controller, "its controller")+does+u.Message, "; ")
+		message := strings.TrimRight(cmp.Or(u.Controller, "its controller")+does+u.Message, ";, ")
 		list = gather(list, report.Obstacle{Reason: string(apply.UnseenContent), Unlock: apply.UnlockUnseen, Message: message}, u.Object)
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 // maker is a controller that makes objects for another one and deletes them once that is gone. It has no
 // finalizer there, and what it made has no owner references: labels name the object.
 type maker struct {
-	controller string
+	Controller
 	// group is an API group that is served where the controller is installed.
 	group string
 	// when is the condition of its deletes: a clause. Empty for none.
@@ -41,25 +41,28 @@ const (
 	k3sGroup       = "k3s.cattle.io"
 )
 
-// makers are the known ones.
+// kyvernoGenerates is the controller of Kyverno that generates objects.
+var kyvernoGenerates = Controller{Name: "Kyverno", Programs: []string{"background-controller"}}
+
+// makers are the known ones. One without programs has no pods.
 var makers = []maker{
 	{
 		// Source: envoyproxy/gateway, internal/infrastructure/kubernetes/proxy_infra.go Infra.DeleteProxyInfra.
-		controller: "Envoy Gateway", group: envoyGroup,
+		Controller: Controller{Name: "Envoy Gateway", Programs: []string{"envoy-gateway"}}, group: envoyGroup,
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			return v.labelledFor(isGateway(o), envoyLabel, o.Name, func(x *object.Object) bool { return x.Labels.Get(envoyNamespaceLabel) == o.Namespace })
 		},
 	},
 	{
 		// Source: projectcontour/contour, internal/provisioner/objects/object.go EnsureObjectDeleted.
-		controller: "the Gateway provisioner of Contour", group: contourGroup,
+		Controller: Controller{Name: "the Gateway provisioner of Contour", Programs: []string{"contour-gateway-provisioner"}}, group: contourGroup,
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			return v.labelledFor(isGateway(o), contourLabel, o.Name, func(x *object.Object) bool { return x.Namespace == "" || x.Namespace == o.Namespace })
 		},
 	},
 	{
 		// Source: hierarchical-namespaces, internal/objects/reconciler.go Reconciler.syncPropagated.
-		controller: "the hierarchical namespace controller", group: hierarchyGroup,
+		Controller: Controller{Name: "the hierarchical namespace controller", Programs: []string{"hnc"}}, group: hierarchyGroup,
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			return v.labelledFor(o.Namespace != "", inheritedLabel, o.Namespace, func(x *object.Object) bool { return x.Name == o.Name && x.GroupKind() == o.GroupKind() })
 		},
@@ -69,7 +72,7 @@ var makers = []maker{
 		//
 		// Source: kyverno, pkg/background/generate/cleanup.go GenerateController.deleteDownstream;
 		// kyverno.io/docs/policy-types/cluster-policy/generate: Data Source, Clone Source.
-		controller: "Kyverno", group: kyvernoGroup, when: "if its rule synchronizes and does not orphan them",
+		Controller: kyvernoGenerates, group: kyvernoGroup, when: "its rule synchronizes and does not orphan them",
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			isPolicy := (o.Group() == kyvernoGroup || o.Group() == "policies."+kyvernoGroup) &&
 				slices.Contains([]string{"ClusterPolicy", "Policy", "GeneratingPolicy", "NamespacedGeneratingPolicy"}, o.Kind)
@@ -80,14 +83,14 @@ var makers = []maker{
 	},
 	{
 		// Source: kyverno, pkg/webhooks/resource/generation/handler.go generationHandler.Handle.
-		controller: "Kyverno", group: kyvernoGroup, when: "if its rule synchronizes",
+		Controller: kyvernoGenerates, group: kyvernoGroup, when: "its rule synchronizes",
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			return append(v.generatedFor("trigger", o), v.generatedFor("source", o)...)
 		},
 	},
 	{
 		// Source: k3s, pkg/cloudprovider/servicelb.go k3s.EnsureLoadBalancerDeleted.
-		controller: "the service load balancer of K3s", group: k3sGroup,
+		Controller: Controller{Name: "the service load balancer of K3s"}, group: k3sGroup,
 		made: func(v *Inventories, o *object.Object) []*object.Object {
 			return v.labelledFor(o.Is(object.Service), balancerLabel, o.Name, func(x *object.Object) bool { return x.Labels.Get(balancedLabel) == o.Namespace })
 		},
@@ -108,7 +111,7 @@ func init() {
 
 // MadeFor calls visit for each controller that deletes existing objects once an object is gone, with the
 // condition of that; empty for none. The objects have no owner references and are not being deleted.
-func (v *Inventories) MadeFor(o *object.Object, visit func(controller, when string, made []*object.Object)) {
+func (v *Inventories) MadeFor(o *object.Object, visit func(by *Controller, when string, made []*object.Object)) {
 	for i := range makers {
 		m := &makers[i]
 		if !v.serves(m.group) {
@@ -116,7 +119,7 @@ func (v *Inventories) MadeFor(o *object.Object, visit func(controller, when stri
 		}
 		made := slices.DeleteFunc(m.made(v, o), func(x *object.Object) bool { return x == o || x.BeingDeleted() })
 		if len(made) > 0 {
-			visit(m.controller, m.when, made)
+			visit(&m.Controller, m.when, made)
 		}
 	}
 }

@@ -298,8 +298,14 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 // addMade adds to a plan what controllers have made for an object, and delete once it is gone, unless the plan
 // deletes that, too.
 func (s *simulation) addMade(p *report.Plan, goes *deletedUIDs, o *object.Object) {
-	s.inventoryFinder().MadeFor(o, func(controller, when string, made []*object.Object) {
-		x := report.Unlisted{Object: o.Ref, Controller: controller, Reason: string(reason.MadeForIt), Message: when}
+	s.inventoryFinder().MadeFor(o, func(by *finalizer.Controller, when string, made []*object.Object) {
+		if h := s.options.Health; h == nil || !h.Runs(by) {
+			when = strings.TrimSuffix("it runs and "+when, " and ")
+		}
+		x := report.Unlisted{Object: o.Ref, Controller: by.Name, Reason: string(reason.MadeForIt)}
+		if when != "" {
+			x.Message = "if " + when
+		}
 		for _, one := range made {
 			if !goes.has(one.UID) {
 				x.Others = append(x.Others, one.Ref)

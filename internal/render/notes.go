@@ -138,7 +138,7 @@ func unlistedText(s Style, group []report.Unlisted) string {
 		for i := range group {
 			others = append(others, group[i].Others...)
 		}
-		text := s.text(u.Controller) + ", if it runs, deletes what it made for " + objects
+		text := s.text(u.Controller) + " deletes what it made for " + objects
 		if u.Message != "" {
 			text += ", " + s.text(u.Message)
 		}
