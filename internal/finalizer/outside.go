@@ -171,6 +171,11 @@ func outsideRuleOf(k Known) *OutsideRule {
 // metadata is not enough.
 func (x *Outside) NeedsSpec() bool { return x.rule != nil && len(x.rule.Fields) > 0 }
 
+// ByFlag reports whether a flag of the controller decides about the outside resource.
+func (x *Outside) ByFlag() bool {
+	return x.rule != nil && len(x.rule.Fields) > 0 && x.rule.Fields[0].Name == DNSPolicy
+}
+
 // OutcomeOf returns the outcome of the outside resource of an object if its controller deletes it.
 // namespace is the namespace of the object; nil if it has none, or if it was not read. facts may be
 // nil, too.

@@ -50,6 +50,9 @@ type OutsideField struct {
 	OnNamespace bool
 }
 
+// DNSPolicy is the flag of ExternalDNS that decides about its records.
+const DNSPolicy = "--policy"
+
 var (
 	deletesOrRetains = []OutsideField{{Name: "spec.deletionPolicy", Deleted: []string{"Delete"}, Kept: []string{"Retain"}}}
 	backupInStore    = "the backup in the object store"
@@ -190,6 +193,7 @@ var outsideRules = []OutsideRule{
 	},
 	{
 		Family: "ExternalDNS", Kind: schema.GroupKind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}, What: "its DNS records",
+		Fields:  []OutsideField{{Name: DNSPolicy, Deleted: []string{"sync"}, Kept: []string{"upsert-only", "create-only"}}},
 		Depends: "ExternalDNS deletes them only with --policy=sync",
 		Source:  "external-dns, plan/policy.go Policies",
 	},

@@ -221,6 +221,22 @@ func (s *Assessment) Runs(c *finalizer.Controller) bool {
 	return slices.ContainsFunc(s.programs.podsOf([]*finalizer.Controller{c}), s.works)
 }
 
+// DNSFacts returns the flag of ExternalDNS that decides about its records; nil if that is not known, if several have
+// different ones, or if none works that deletes records.
+func (s *Assessment) DNSFacts() *object.OutsideFacts {
+	whole, _, _ := s.evidence.Whole(Pods)
+	policy := ""
+	for n, p := range s.programs.podsOf([]*finalizer.Controller{&externalDNS}) {
+		if whole = whole && (n == 0 || p.DNSPolicy == policy); whole {
+			policy = p.DNSPolicy
+		}
+	}
+	if !whole || policy == "" || policy == "sync" && !s.Runs(&externalDNS) {
+		return nil
+	}
+	return &object.OutsideFacts{Fields: []object.FieldValue{{Field: finalizer.DNSPolicy, Value: policy}}}
+}
+
 func stateText(p *Pod) string {
 	switch {
 	case p.Waiting != "":

@@ -44,6 +44,8 @@ type Pod struct {
 	Programs []string `json:"programs,omitempty"`
 	// Names are the names in its labels, sorted.
 	Names []string `json:"names,omitempty"`
+	// DNSPolicy is the flag --policy of ExternalDNS. It is empty for other programs, and if it is not among the arguments.
+	DNSPolicy string `json:"dnsPolicy,omitzero"`
 }
 
 type podSpec struct {
@@ -57,6 +59,24 @@ type container struct {
 	Name    string   `json:"name"`
 	Image   string   `json:"image"`
 	Command []string `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// externalDNS is the controller that makes DNS records for objects.
+var externalDNS = finalizer.Controller{Name: "ExternalDNS", Programs: []string{"external-dns"}}
+
+// dnsPolicy returns the flag --policy of ExternalDNS.
+func (s *podSpec) dnsPolicy(names []string) string {
+	if externalDNS.IsCalled(names) {
+		for _, c := range s.Containers {
+			for _, arg := range c.Args {
+				if policy, ok := strings.CutPrefix(arg, "--policy="); ok {
+					return policy
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // account returns the service account of the pods.
@@ -135,6 +155,7 @@ func (s *Shown) takePod(b *body, d *podBody) {
 		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(), Names: b.labelNames(),
 	}
 	p.Mirror = d.Metadata.Annotations.Mirror != nil
+	p.DNSPolicy = d.Spec.dnsPolicy(p.allNames())
 	for _, s := range append(d.Status.Init, d.Status.Containers...) {
 		if p.Waiting == "" {
 			p.Waiting = s.State.Waiting.Reason

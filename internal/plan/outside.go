@@ -51,6 +51,9 @@ func (s *simulation) outsideOf(o *object.Object, of finalizer.Outside, certainty
 	if facts == nil {
 		facts = s.options.Outside[o.UID]
 	}
+	if h := s.options.Health; of.ByFlag() && h != nil {
+		facts = h.DNSFacts()
+	}
 	result := of.OutcomeOf(o, s.snap.FindKind(object.Namespace, "", o.Namespace), facts)
 	byHand := s.seed.Verb == RemoveFinalizer && slices.Contains(s.seed.Finalizers, of.Finalizer) && s.targets(o.Ref)
 	switch {
