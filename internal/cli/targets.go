@@ -114,10 +114,11 @@ func (t *targets) Find(c *cobra.Command, w command.World, args []string) ([]obje
 	if len(refs) == 0 {
 		return nil, errNothingThere
 	}
+	refs = object.Distinct(refs) // one object may be named in several ways
 	if t.Release != nil {
-		return distinct(refs), nil
+		return refs, nil
 	}
-	return distinct(refs), t.checkFound(c, refs)
+	return refs, t.checkFound(c, refs)
 }
 
 // lookUp finds the objects in the snapshot.

@@ -77,19 +77,6 @@ func (t *targets) clusterScoped(c *cobra.Command, what string) error {
 		what, t.Namespaces.One, flag)
 }
 
-// distinct removes duplicates: one object may be named in several ways.
-func distinct(refs []object.Ref) []object.Ref {
-	seen := make(map[object.Ref]bool, len(refs))
-	var once []object.Ref
-	for _, ref := range refs {
-		if !seen[ref] {
-			seen[ref] = true
-			once = append(once, ref)
-		}
-	}
-	return once
-}
-
 // namespacesNamed returns the namespaces that the arguments name as objects, such as pay for
 // `ns/pay`, and those of the other objects. The default namespace alone is left out, since it may
 // not apply. Manifests on standard input are ignored.

@@ -31,6 +31,11 @@ func Mapped[T, R any](list []T, of func(T) R) []R {
 	return results
 }
 
+// Distinct returns the elements of list, each once, in their order.
+func Distinct[T comparable](list []T) []T {
+	return Reached(list, func(T) []T { return nil })
+}
+
 // SetOf returns the set of what of returns for the elements of list.
 func SetOf[T any, K comparable](list []T, of func(T) K) map[K]bool {
 	set := make(map[K]bool, len(list))

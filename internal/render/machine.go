@@ -101,13 +101,9 @@ func printNames(doc runtime.Object, w io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	seen := make(map[object.Ref]bool, len(refs))
-	for _, r := range refs {
-		if !seen[r] {
-			seen[r] = true
-			b.WriteString(Escape(r.KubectlName()))
-			b.WriteByte('\n')
-		}
+	for _, r := range object.Distinct(refs) {
+		b.WriteString(Escape(r.KubectlName()))
+		b.WriteByte('\n')
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

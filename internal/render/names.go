@@ -140,19 +140,14 @@ func namespacePhrase(s Style, refs []object.Ref) (text string, one bool) {
 
 // byKind counts objects by kind, regardless of version.
 func byKind(refs []object.Ref) []report.KindCount {
-	var counts []report.KindCount
-	at := map[string]int{}
+	var alike groups[string, object.Ref]
 	for _, r := range refs {
-		kind := object.KubectlKind(r.APIVersion, r.Kind)
-		i, ok := at[kind]
-		if !ok {
-			i = len(counts)
-			at[kind] = i
-			counts = append(counts, report.KindCount{APIVersion: r.APIVersion, Kind: r.Kind})
-		}
-		counts[i].Count++
+		alike.add(object.KubectlKind(r.APIVersion, r.Kind), r)
 	}
-	return counts
+	return object.Mapped(alike.keys, func(kind string) report.KindCount {
+		of := alike.of[kind]
+		return report.KindCount{APIVersion: of[0].APIVersion, Kind: of[0].Kind, Count: len(of)}
+	})
 }
 
 // countKinds returns "4 Pods, 2 PVCs, 1 Secret", the largest count first.

@@ -58,13 +58,9 @@ func breakageTexts(s Style, p *report.Plan) []string {
 
 // unreadReferrersText returns which lists may hold more references; empty if all were read.
 func unreadReferrersText(s Style, gaps []report.Gap) string {
-	var names []string
-	for _, g := range gaps {
-		name := s.text(schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}.String())
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	names := object.Distinct(object.Mapped(gaps, func(g report.Gap) string {
+		return s.text(schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}.String())
+	}))
 	if len(names) == 0 {
 		return ""
 	}

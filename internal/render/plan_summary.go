@@ -101,13 +101,7 @@ func countTable(s Style, effects []report.Effect) *table {
 
 // outcomesOf returns the outcomes that occur. Effects must be sorted by outcome.
 func outcomesOf(effects []report.Effect) []report.Outcome {
-	var outcomes []report.Outcome
-	for _, e := range effects {
-		if !slices.Contains(outcomes, e.Outcome) {
-			outcomes = append(outcomes, e.Outcome)
-		}
-	}
-	return outcomes
+	return object.Distinct(object.Mapped(effects, func(e report.Effect) report.Outcome { return e.Outcome }))
 }
 
 // dataTitle returns the text after "Data" above its rows.

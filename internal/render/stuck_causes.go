@@ -162,14 +162,7 @@ func (c *stuckCause) whyText(s Style) string {
 	if same && c.main.Code != string(reason.UnderWay) {
 		return s.text(why)
 	}
-	var ends []object.Ref
-	seen := map[object.Ref]bool{}
-	for _, f := range c.findings {
-		if end := lastLink(f); !seen[end] {
-			seen[end] = true
-			ends = append(ends, end)
-		}
-	}
+	ends := object.Distinct(object.Mapped(c.findings, lastLink))
 	switch reason.Code(c.main.Code) {
 	case reason.StillInUse:
 		if lastLink(c.main) == heldObject(c.main) {
