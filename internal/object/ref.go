@@ -1,6 +1,6 @@
 // Package object defines the types that all other packages share: references, objects as the
 // collector sees them, watch events, patches, and the served resources. It has predicates on these
-// types and no other behaviour.
+// types, functions on lists of any type, and no other behaviour.
 package object
 
 import (
