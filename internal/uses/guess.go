@@ -58,8 +58,9 @@ const maxGuesses = 50
 // Source: cert-manager.io/docs/configuration: the flag --cluster-resource-namespace, by default the namespace
 // in which cert-manager runs.
 // Source: docs.crossplane.io/latest/packages: packagePullSecrets are in the namespace of Crossplane.
+// Source: calico, charts/tigera-operator/values.yaml: imagePullSecrets.
 // Source: docs.cilium.io, BGP Control Plane resources: bgpControlPlane.secretsNamespace.name is kube-system by default.
-var homes = map[string]string{certManager: "cert-manager", "pkg.crossplane.io": "crossplane-system", "cilium.io": system}
+var homes = map[string]string{certManager: "cert-manager", "pkg.crossplane.io": "crossplane-system", "cilium.io": system, "operator.tigera.io": "tigera-operator"}
 
 var composition = kindOf("apiextensions.crossplane.io", "v1", "Composition", "compositions", false)
 

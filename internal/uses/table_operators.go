@@ -1,6 +1,8 @@
 package uses
 
 import (
+	"strings"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -14,10 +16,13 @@ var (
 	minioTenant     = kindOf("minio.min.io", "v2", "Tenant", "tenants", true)
 	mongoPercona    = kindOf("psmdb.percona.com", "v1", "PerconaServerMongoDB", "perconaservermongodbs", true)
 	scyllaCluster   = kindOf("scylla.scylladb.com", "v1", "ScyllaCluster", "scyllaclusters", true)
+	shoot           = kindOf(gardener, "v1beta1", "Shoot", "shoots", true)
+	tektonTrigger   = kindOf(triggers, "v1beta1", "Trigger", "triggers", true)
 	harborCluster   = kindOf("goharbor.io", "v1beta1", "HarborCluster", "harborclusters", true)
 )
 
 const (
+	gardener      = "core.gardener.cloud"
 	queueName     = "kueue.x-k8s.io/queue-name"
 	notReconciled = "it is not reconciled"
 	queued        = "its pods that are not running wait"
@@ -39,6 +44,11 @@ const (
 // Source: docs.percona.com/percona-operator-for-mongodb/operator.html: secrets.
 // Source: operator.docs.scylladb.com, ScyllaCluster: scyllaConfig, scyllaAgentConfig.
 // Source: harbor-operator, apis/goharbor.io/v1beta1/harborcluster_types.go: harborAdminPasswordRef, certificateRef.
+// Source: tekton.dev/docs/triggers/triggers: template, bindings.
+// Source: gardener.cloud/docs/gardener/api-reference/core: ShootSpec.secretBindingName, credentialsBindingName.
+// Source: longhorn-manager, k8s/pkg/apis/longhorn/v1beta2/volume.go: VolumeSpec.BackingImage.
+// Source: ranchermanager.docs.rancher.com, RKE2 Cluster Configuration Reference: cloudCredentialSecretName is
+// NAMESPACE:NAME.
 // Source: kamaji.clastix.io/reference/api: TenantControlPlane.dataStore.
 // Source: baremetal-operator, apis/metal3.io/v1alpha1/baremetalhost_types.go: BMCDetails.CredentialsName.
 // Source: mongodb-kubernetes, api/v1/mdb/mongodb_types.go: ConnectionSpec.Credentials.
@@ -81,6 +91,13 @@ var operatorRules = []Rule{
 	{User: harborCluster, Path: "spec.harborAdminPasswordRef", To: secret, Label: "harborAdminPasswordRef", Effect: notReconciled},
 	{User: harborCluster, Path: "spec.expose.core.tls.certificateRef", To: secret, Label: "certificateRef", Effect: "no TLS certificate"},
 	{User: kindOf("kamaji.clastix.io", "v1alpha1", "TenantControlPlane", "tenantcontrolplanes", true), Path: "spec.dataStore", To: kindOf("kamaji.clastix.io", "v1alpha1", "DataStore", "datastores", false), Label: "dataStore", Effect: notReconciled},
+	{User: tektonTrigger, Path: "spec.template.ref", To: triggerTemplate, Label: "template", Effect: "its events start nothing"},
+	{User: tektonTrigger, Path: "spec.bindings[]", Name: "ref", To: triggerBinding, Or: []object.Kind{clusterTriggerBinding}, Label: "bindings", Effect: "its events start nothing"},
+	{User: shoot, Path: "spec.secretBindingName", To: kindOf(gardener, "v1beta1", "SecretBinding", "secretbindings", true), Label: "secretBindingName", Effect: "it is neither updated nor deleted in the cloud"},
+	{User: shoot, Path: "spec.credentialsBindingName", To: kindOf("security.gardener.cloud", "v1alpha1", "CredentialsBinding", "credentialsbindings", true), Label: "credentialsBindingName", Effect: "it is neither updated nor deleted in the cloud"},
+	{User: longhornVolume, Path: "spec.backingImage", To: kindOf("longhorn.io", "v1beta2", "BackingImage", "backingimages", true), Label: "backingImage", When: report.BreaksNow, Effect: "its data is on top of it"},
+	{User: kindOf(kueue, "v1beta1", "Workload", "workloads", true), Path: "spec.queueName", To: localQueue, Label: "queueName", Inexact: true, Effect: "it waits unless it is admitted already"},
+	{User: kindOf("provisioning.cattle.io", "v1", "Cluster", "clusters", true), Path: "spec.cloudCredentialSecretName", To: secret, Several: ofRancher, Label: "cloudCredentialSecretName", Effect: "its machines are neither created nor deleted"},
 	{User: kindOf("metal3.io", "v1alpha1", "BareMetalHost", "baremetalhosts", true), Path: "spec.bmc.credentialsName", To: secret, Label: "credentialsName", Effect: "it cannot be powered or deprovisioned"},
 	{User: kindOf("mongodb.com", "v1", "MongoDB", "mongodb", true), Path: "spec.credentials", To: secret, Label: "credentials", Effect: notReconciled},
 }
@@ -89,4 +106,10 @@ var operatorRules = []Rule{
 func inMetalLB(_ string, value any) []string {
 	name, _ := value.(string)
 	return []string{"metallb-system/" + name}
+}
+
+// ofRancher returns the name in a value such as cattle-global-data:cc-1.
+func ofRancher(_ string, value any) []string {
+	name, _ := value.(string)
+	return []string{strings.Replace(name, ":", "/", 1)}
 }
