@@ -1,6 +1,7 @@
 package object
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -266,16 +267,8 @@ type Labels string
 
 // LabelsOf returns the canonical form.
 func LabelsOf(m map[string]string) Labels {
-	if len(m) == 0 {
-		return ""
-	}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
 	var b strings.Builder
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		b.WriteString(k)
 		b.WriteByte(0)
 		b.WriteString(m[k])

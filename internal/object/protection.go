@@ -236,29 +236,11 @@ func argoProtection(options string) (p Protection) {
 }
 
 // ProtectionOf returns the protection by a set of annotations.
-func ProtectionOf(annotations map[string]string) Protection {
-	return ProtectionBy(ProtectAnnotation, orFalse(annotations, ProtectAnnotation)) |
-		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation]) |
-		ProtectionBy(SyncOptionsAnnotation, annotations[SyncOptionsAnnotation]) |
-		ProtectionBy(FluxPruneKey, annotations[FluxPruneKey]) | ProtectionBy(FluxReconcileKey, annotations[FluxReconcileKey]) |
-		ProtectionBy(FluxApplyKey, annotations[FluxApplyKey]) | byFinalizerAnnotations(annotations)
-}
-
-// byFinalizerAnnotations returns the annotations of a set that decide whether a controller removes its finalizer.
-func byFinalizerAnnotations(annotations map[string]string) (p Protection) {
-	for key := range finalizerAnnotations {
-		if value, ok := annotations[key]; ok {
-			p |= ProtectionBy(key, value)
-		}
+func ProtectionOf(annotations map[string]string) (p Protection) {
+	for key, value := range annotations {
+		p |= ProtectionBy(key, value)
 	}
 	return p
-}
-
-func orFalse(annotations map[string]string, key string) string {
-	if value, ok := annotations[key]; ok {
-		return value
-	}
-	return "false"
 }
 
 // Has reports whether q contains all of p.

@@ -23,18 +23,11 @@ type Ref struct {
 // String returns the canonical text of a reference: `apps/v1 Deployment shop/web`. It omits the UID
 // and doesn't escape; callers that print foreign names to a terminal must.
 func (r Ref) String() string {
-	var b strings.Builder
-	b.Grow(len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + 3)
-	b.WriteString(r.APIVersion)
-	b.WriteByte(' ')
-	b.WriteString(r.Kind)
-	b.WriteByte(' ')
+	name := r.Name
 	if r.Namespace != "" {
-		b.WriteString(r.Namespace)
-		b.WriteByte('/')
+		name = r.Namespace + "/" + name
 	}
-	b.WriteString(r.Name)
-	return b.String()
+	return r.APIVersion + " " + r.Kind + " " + name
 }
 
 // Group returns the API group of the reference; "" for the core group.
