@@ -183,7 +183,7 @@ func (rd *frameReader) event(text []byte) (frame, error) {
 		case manifest.BytesTag(1):
 			name = string(text)
 		case manifest.BytesTag(2):
-			raw, err := manifest.First(text)
+			raw, err := manifest.FieldAt(text, manifest.BytesTag(1))
 			if err == nil {
 				e, err = manifest.Open(raw)
 			}

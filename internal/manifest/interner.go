@@ -18,10 +18,7 @@ type Interner struct {
 	// are only not shared any more.
 	Most int
 
-	strings map[string]string
-	// near are recently used strings, by their length and ends: most are used by object after
-	// object.
-	near       [nearStrings]string
+	strings    map[string]string
 	numbers    map[int64]*int64
 	lifecycles map[string]*object.Lifecycle
 	// recent are owner references, by a hash of the first UID.
@@ -43,20 +40,13 @@ func (in *Interner) Bytes(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
-	near := &in.near[(len(b)*7+int(b[0])*3+int(b[len(b)-1]))%nearStrings]
-	if *near == string(b) {
-		return *near
-	}
 	s, ok := in.strings[string(b)]
 	if !ok {
 		s = string(b)
 		remember(in, in.strings, s, s)
 	}
-	*near = s
 	return s
 }
-
-const nearStrings = 64
 
 // remember stores a value for sharing.
 func remember[K comparable, V any](in *Interner, values map[K]V, key K, v V) {

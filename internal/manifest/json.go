@@ -2,11 +2,9 @@ package manifest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 	"sort"
 	"unicode/utf8"
 )
@@ -200,12 +198,6 @@ func quoteStart(b []byte) string {
 	return fmt.Sprintf("%q", r)
 }
 
-const (
-	eachByte = 0x0101010101010101
-	highBits = 0x8080808080808080
-	spaces   = 0x2020202020202020
-)
-
 // token moves to the next byte that is not white space and returns it without consuming it: 0 at
 // the end of the input.
 func (l *lexer) token() byte {
@@ -218,21 +210,10 @@ func (l *lexer) token() byte {
 // pastBlanks implements token for a position before white space.
 func (l *lexer) pastBlanks() byte {
 	for {
-		b := l.buf[l.pos:l.end]
-		i := 0
-		for i < len(b) {
-			c := b[i]
-			if c > ' ' {
-				l.pos += i
-				return c
-			}
+		for i, c := range l.buf[l.pos:l.end] {
 			if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
 				l.pos += i
 				return c
-			}
-			i++
-			for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == spaces {
-				i += 8
 			}
 		}
 		l.pos = l.end
@@ -245,21 +226,12 @@ func (l *lexer) pastBlanks() byte {
 // PlainRun returns the length of the prefix of b that needs no escapes in a JSON string: ASCII
 // without control characters, quotes and backslashes.
 func PlainRun(b []byte) int {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, back := x^('"'*eachByte), x^('\\'*eachByte)
-		found := (quote-eachByte)&^quote | (back-eachByte)&^back | (x-spaces)&^x | x
-		if found &= highBits; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+	for i, c := range b {
+		if c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return i
 		}
 	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
+	return len(b)
 }
 
 // skipString skips the string at the current position.

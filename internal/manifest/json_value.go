@@ -1,6 +1,9 @@
 package manifest
 
-import "strconv"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // enter consumes the bracket at the current position.
 func (l *lexer) enter() error {
@@ -244,39 +247,7 @@ func startsScalar(text []byte) bool {
 
 // isNumber reports whether text is a number by the grammar of JSON.
 func isNumber(text []byte) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(text) && text[n] >= '0' && text[n] <= '9' {
-			n++
-		}
-		text = text[n:]
-		return n > 0
-	}
-	if len(text) > 0 && text[0] == '-' {
-		text = text[1:]
-	}
-	if len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9' {
-		return false
-	}
-	if !digits() {
-		return false
-	}
-	if len(text) > 0 && text[0] == '.' {
-		text = text[1:]
-		if !digits() {
-			return false
-		}
-	}
-	if len(text) > 0 && (text[0] == 'e' || text[0] == 'E') {
-		text = text[1:]
-		if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-			text = text[1:]
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return len(text) == 0
+	return len(text) > 0 && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid(text)
 }
 
 // mistyped returns the Problem that a field has the wrong type.

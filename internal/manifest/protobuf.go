@@ -72,25 +72,15 @@ func Each(message []byte, visit func(tag uint64, text []byte, number uint64) err
 // CountFields counts the fields of a message that may be messages, recursively, up to about most.
 // Text that looks like a message is counted, too.
 func CountFields(message []byte, most int) (count int) {
-	for len(message) > 0 && count <= most {
-		tag, n := protowire.ConsumeVarint(message)
-		if n < 0 {
-			return count
-		}
-		field, kind := protowire.DecodeTag(tag)
-		if !field.IsValid() {
-			return count
-		}
-		message = message[n:]
-		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
-			return count
-		}
-		if kind == protowire.BytesType {
-			text, _ := protowire.ConsumeBytes(message)
+	_ = Each(message, func(tag uint64, text []byte, _ uint64) error { // what is no message ends the count
+		if _, kind := protowire.DecodeTag(tag); kind == protowire.BytesType {
 			count += 1 + CountFields(text, most-count-1)
 		}
-		message = message[n:]
-	}
+		if count > most {
+			return ErrMalformed
+		}
+		return nil
+	})
 	return count
 }
 
@@ -141,15 +131,21 @@ func TypeMeta(message []byte) (k Kind, err error) {
 	return k, err
 }
 
-// First returns the bytes field with number 1; empty if there is none.
-func First(message []byte) (field []byte, err error) {
-	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
-		if tag == BytesTag(1) {
-			field = text
+// FieldAt returns the bytes field that a path of tags leads to; nil if there is none.
+func FieldAt(message []byte, path ...uint64) ([]byte, error) {
+	for _, tag := range path {
+		var found []byte
+		if err := Each(message, func(at uint64, part []byte, _ uint64) error {
+			if at == tag {
+				found = part
+			}
+			return nil
+		}); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return field, err
+		message = found
+	}
+	return message, nil
 }
 
 // Builder builds objects of one resource and interns repeated parts: namespaces, label sets, lists

@@ -281,7 +281,7 @@ func (p *podParts) volume(message []byte) error {
 	source := func(tag uint64, text []byte, _ uint64) (err error) {
 		switch tag {
 		case BytesTag(10):
-			claim, err = First(text)
+			claim, err = FieldAt(text, BytesTag(1))
 		case BytesTag(29):
 			ephemeral = true
 		}
@@ -307,7 +307,7 @@ func (p *podParts) volume(message []byte) error {
 
 // status reads a PodStatus: its first field is the phase.
 func (p *podParts) status(message []byte) error {
-	phase, err := First(message)
+	phase, err := FieldAt(message, BytesTag(1))
 	p.facts.Phase = p.strings.Bytes(phase)
 	return err
 }

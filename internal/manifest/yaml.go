@@ -128,7 +128,8 @@ func (rd *reading) cutOff(text []byte, line int) error {
 	return nil
 }
 
-var wholeUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+// isUUID matches the form of a UID. With its four dashes it can't be a number or a time.
+var isUUID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // endsWhole reports whether a line of YAML can't be the beginning of a longer one: its value is a
 // quoted string, an empty flow collection or a UUID.
@@ -144,7 +145,7 @@ func endsWhole(line []byte) bool {
 	case '{', '[':
 		return string(value) == "{}" || string(value) == "[]"
 	}
-	return wholeUUID.Match(value)
+	return isUUID.Match(value)
 }
 
 // skipHead moves to the first line of the next document, over comments, blank lines and directives.

@@ -2,21 +2,11 @@ package manifest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"unicode/utf8"
 )
 
 // indentOf returns the number of leading spaces of b.
-func indentOf(b []byte) int {
-	n := 0
-	for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:]) == spaces {
-		n += 8
-	}
-	for n < len(b) && b[n] == ' ' {
-		n++
-	}
-	return n
-}
+func indentOf(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " ")) }
 
 // isDash reports whether b starts an entry of a list.
 func isDash(b []byte) bool { return b[0] == '-' && (len(b) == 1 || b[1] == ' ') }
@@ -24,18 +14,6 @@ func isDash(b []byte) bool { return b[0] == '-' && (len(b) == 1 || b[1] == ' ') 
 // printable reports whether b has only ASCII without control characters, and other characters that
 // are no line breaks in YAML.
 func printable(b []byte) bool {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		del := x ^ 0x7f*eachByte
-		if ((x-spaces)&^x|(del-eachByte)&^del|x)&highBits != 0 {
-			return printableSlow(b[i:])
-		}
-	}
-	return printableSlow(b[i:])
-}
-
-func printableSlow(b []byte) bool {
 	for len(b) > 0 {
 		if c := b[0]; c < utf8.RuneSelf {
 			if c < ' ' || c == 0x7f {

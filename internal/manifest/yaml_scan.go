@@ -41,8 +41,6 @@ type frame struct {
 	// keep is what is kept of the mapping, or of each entry of the list; nil for nothing.
 	keep *keep
 	some bool
-	// kind is the kind in the mapping, if it is an object.
-	kind *factKind
 }
 
 // blockScalar is the state of reading a literal or folded scalar.
@@ -229,11 +227,6 @@ func (s *scan) member(b []byte, n int) bool {
 		f.some = true
 		s.c.mark(s.line)
 		s.c.out = append(appendJSON(s.c.out, key), ':')
-		if f.keep == keepObject {
-			if k = narrow(&f.kind, string(key), k, rest); k == nil {
-				s.c.out = append(s.c.out, "null"...)
-			}
-		}
 	}
 	if len(rest) == 0 {
 		s.opened(false, k, n)
@@ -295,5 +288,5 @@ func (s *scan) finish(outer int) {
 func (s *scan) clear() {
 	s.c.out, s.c.marks = s.c.out[:0], s.c.marks[:0]
 	s.open, s.plain, s.quote, s.block = false, false, 0, blockScalar{}
-	s.top().some, s.top().kind = false, nil
+	s.top().some = false
 }

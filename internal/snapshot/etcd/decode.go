@@ -305,7 +305,7 @@ func RenewTime(value []byte) (int64, error) {
 		return 0, nil //nolint:nilerr // it says nothing
 	}
 	// The numbers are those of coordination/v1 generated.proto: spec and its renewTime.
-	at, err := fieldAt(e.Raw, manifest.BytesTag(2), manifest.BytesTag(4))
+	at, err := manifest.FieldAt(e.Raw, manifest.BytesTag(2), manifest.BytesTag(4))
 	if err != nil {
 		return 0, err
 	}
@@ -333,23 +333,6 @@ func KubeletVersion(value []byte) (string, error) {
 		return "", nil //nolint:nilerr // it says nothing
 	}
 	// The numbers are those of core/v1 generated.proto: status, nodeInfo, kubeletVersion.
-	text, err := fieldAt(e.Raw, manifest.BytesTag(3), manifest.BytesTag(7), manifest.BytesTag(7))
+	text, err := manifest.FieldAt(e.Raw, manifest.BytesTag(3), manifest.BytesTag(7), manifest.BytesTag(7))
 	return string(text), err
-}
-
-// fieldAt returns the bytes field that a path of tags leads to; nil if there is none.
-func fieldAt(message []byte, path ...uint64) ([]byte, error) {
-	for _, tag := range path {
-		var found []byte
-		if err := manifest.Each(message, func(at uint64, part []byte, _ uint64) error {
-			if at == tag {
-				found = part
-			}
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-		message = found
-	}
-	return message, nil
 }
