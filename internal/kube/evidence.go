@@ -311,7 +311,7 @@ func (w *evidenceReader) readBody(ctx context.Context, o *object.Object) ([]byte
 		raw, _, err := w.client.Raw(ctx, o.Ref)
 		return raw, err
 	}
-	at, err := w.client.locate(o.Ref)
+	r, err := w.client.requestFor(http.MethodGet, o.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -319,13 +319,12 @@ func (w *evidenceReader) readBody(ctx context.Context, o *object.Object) ([]byte
 		metav1.TypeMeta `json:",inline"`
 		Metadata        json.RawMessage `json:"metadata"`
 	}
-	about := subject{resource: at.Resource, namespace: at.Namespace, name: o.Name}
-	err = w.client.exchange(ctx, request{verb: http.MethodGet, path: append(at.path(), o.Name), accept: jsonType + metadataOnly, about: about}, &m)
-	if err != nil {
+	r.accept += metadataOnly
+	if err := w.client.exchange(ctx, r, &m); err != nil {
 		return nil, err
 	}
 	if m.Kind != partialKind {
-		return nil, &UnexpectedAnswerError{About: about.String(), What: "it is a " + quote(m.Kind)}
+		return nil, &UnexpectedAnswerError{About: r.about.String(), What: "it is a " + quote(m.Kind)}
 	}
 	m.APIVersion, m.Kind = o.APIVersion, o.Kind
 	return json.Marshal(&m)

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -30,69 +31,52 @@ type listMeta struct {
 
 // stream reads a protobuf message incrementally and holds at most one of its fields.
 type stream struct {
-	r io.Reader
-	// buf[pos:end] was read and is not consumed yet.
-	buf      []byte
-	pos, end int
-	// used is the number of bytes before buf[pos].
+	r *bufio.Reader
+	// used is the number of bytes that were read.
 	used int64
-	eof  bool
+	// held has the bytes of the last take. failed is the error of r, except io.EOF.
+	held   bytes.Buffer
+	failed error
 }
 
-func newStream(r io.Reader) *stream { return &stream{r: r, buf: make([]byte, 64<<10)} }
+func newStream(r io.Reader) *stream { return &stream{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// fill makes n bytes available, or all that are left. The buffer grows only with data that has
-// really arrived.
-func (s *stream) fill(n int) error {
-	for s.end-s.pos < n && !s.eof {
-		if s.pos > 0 && (s.pos == s.end || len(s.buf)-s.pos < n) {
-			copy(s.buf, s.buf[s.pos:s.end])
-			s.end -= s.pos
-			s.pos = 0
-		}
-		if s.end == len(s.buf) {
-			s.buf = append(s.buf, make([]byte, len(s.buf))...)
-		}
-		k, err := s.r.Read(s.buf[s.end:])
-		s.end += k
-		if errors.Is(err, io.EOF) {
-			s.eof = true
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take returns the next n bytes. They are valid until the next call.
+// take returns the next n bytes. They are valid until the next call. The buffer grows only with data
+// that has really arrived.
 func (s *stream) take(n int) ([]byte, error) {
-	if err := s.fill(n); err != nil {
-		return nil, err
+	s.held.Reset()
+	got, err := s.held.ReadFrom(io.LimitReader(s.r, int64(n)))
+	if s.used += got; err == nil && got < int64(n) {
+		err = manifest.ErrShort
 	}
-	if s.end-s.pos < n {
-		return nil, manifest.ErrShort
+	return s.held.Bytes(), err
+}
+
+// ReadByte reads a byte of a number.
+func (s *stream) ReadByte() (byte, error) {
+	b, err := s.r.ReadByte()
+	switch {
+	case err == nil:
+		s.used++
+	case !errors.Is(err, io.EOF):
+		s.failed = err
 	}
-	b := s.buf[s.pos : s.pos+n]
-	s.pos += n
-	s.used += int64(n)
-	return b, nil
+	return b, err
 }
 
 // varint reads a number. At the end of the input it returns io.EOF if mayEnd is set.
 func (s *stream) varint(mayEnd bool) (uint64, error) {
-	if err := s.fill(binary.MaxVarintLen64); err != nil {
-		return 0, err
+	v, err := binary.ReadUvarint(s)
+	switch {
+	case err == nil, mayEnd && err == io.EOF: //nolint:errorlint // nothing was read
+		return v, err
+	case s.failed != nil:
+		return 0, s.failed
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return 0, manifest.ErrShort
+	default:
+		return 0, manifest.ErrMalformed
 	}
-	if mayEnd && s.pos == s.end {
-		return 0, io.EOF
-	}
-	v, n := protowire.ConsumeVarint(s.buf[s.pos:s.end])
-	if n < 0 {
-		return 0, manifest.WireError(n)
-	}
-	s.pos += n
-	s.used += int64(n)
-	return v, nil
 }
 
 // field reads a length-delimited field.

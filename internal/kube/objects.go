@@ -156,31 +156,37 @@ func (c *Client) Patch(ctx context.Context, ref object.Ref, p object.Patch) erro
 	return c.writeTo(ctx, http.MethodPatch, ref, "", p.Type.String(), p.Body(), false)
 }
 
+// requestFor returns a request for an object that is answered in JSON.
+func (c *Client) requestFor(verb string, ref object.Ref) (request, error) {
+	at, err := c.locate(ref)
+	return request{
+		verb: verb, path: append(at.path(), ref.Name), accept: jsonType,
+		about: subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name},
+	}, err
+}
+
 // writeTo sends one write to an object, or to one of its subresources, and checks that an API server
 // accepted it.
 func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subresource, contentType string, body []byte, dry bool) error {
-	at, err := c.locate(ref)
+	r, err := c.requestFor(verb, ref)
 	if err != nil {
 		return err
 	}
-	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
-	path := append(at.path(), ref.Name)
 	if subresource != "" {
-		path = append(path, subresource)
+		r.path = append(r.path, subresource)
 	}
-	a, err := c.send(ctx, request{
-		verb: verb, path: path, query: dryRun(dry), accept: acceptMetadata, body: body, content: contentType, about: about,
-	})
+	r.query, r.accept, r.body, r.content = dryRun(dry), acceptMetadata, body, contentType
+	a, err := c.send(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = a.body.Close() }()
 	if a.media != protobufType && a.media != jsonType {
-		return &UnexpectedAnswerError{About: about.String(), What: "its type is " + quote(a.media)}
+		return &UnexpectedAnswerError{About: r.about.String(), What: "its type is " + quote(a.media)}
 	}
 	// The connection is reused only if the response was read to its end.
 	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, smallBody)); err != nil {
-		return fmt.Errorf("%s: the answer broke off: %w", about, err)
+		return fmt.Errorf("%s: the answer broke off: %w", r.about, err)
 	}
 	return nil
 }
@@ -209,33 +215,32 @@ func ReadObject(text []byte, apiVersion, kind string, in *manifest.Interner) (*o
 // Raw reads the whole object at the coordinates of ref, byte for byte as the server sends it, for a
 // backup. It also returns the object.Object of these bytes.
 func (c *Client) Raw(ctx context.Context, ref object.Ref) ([]byte, *object.Object, error) {
-	at, err := c.locate(ref)
+	r, err := c.requestFor(http.MethodGet, ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
-	a, err := c.send(ctx, request{verb: http.MethodGet, path: append(at.path(), ref.Name), accept: jsonType, about: about})
-	if err != nil {
-		return nil, nil, err
-	}
-	return rawObject(a, at.Resource, about)
+	return c.sendRaw(ctx, r)
 }
 
-// rawObject reads a response that is a whole object, and closes it.
-func rawObject(a *answer, r object.Resource, about subject) ([]byte, *object.Object, error) {
+// sendRaw sends a request for a whole object, and reads the answer.
+func (c *Client) sendRaw(ctx context.Context, r request) ([]byte, *object.Object, error) {
+	a, err := c.send(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer func() { _ = a.body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: the answer broke off: %w", about, err)
+		return nil, nil, fmt.Errorf("%s: the answer broke off: %w", r.about, err)
 	}
 	var o *object.Object
 	if a.media != jsonType {
 		err = errors.New("its type is " + quote(a.media))
-	} else if o, err = ReadObject(text, r.APIVersion(), r.Kind, nil); err == nil && (o.Name != about.name || o.Namespace != about.namespace) {
+	} else if o, err = ReadObject(text, r.about.resource.APIVersion(), r.about.resource.Kind, nil); err == nil && (o.Name != r.about.name || o.Namespace != r.about.namespace) {
 		err = errors.New("it is " + quote(o.Namespace+"/"+o.Name))
 	}
 	if err != nil {
-		return nil, nil, &UnexpectedAnswerError{About: about.String(), What: err.Error()}
+		return nil, nil, &UnexpectedAnswerError{About: r.about.String(), What: err.Error()}
 	}
 	return text, o, nil
 }
@@ -248,18 +253,12 @@ func (c *Client) PatchRaw(ctx context.Context, ref object.Ref, subresource strin
 
 // Overwrite sends a merge patch to an object, and returns the object as stored.
 func (c *Client) Overwrite(ctx context.Context, ref object.Ref, patch []byte) ([]byte, error) {
-	at, err := c.locate(ref)
+	r, err := c.requestFor(http.MethodPatch, ref)
 	if err != nil {
 		return nil, err
 	}
-	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
-	a, err := c.send(ctx, request{
-		verb: http.MethodPatch, path: append(at.path(), ref.Name), accept: jsonType, body: patch, content: string(types.MergePatchType), about: about,
-	})
-	if err != nil {
-		return nil, err
-	}
-	raw, _, err := rawObject(a, at.Resource, about)
+	r.body, r.content = patch, string(types.MergePatchType)
+	raw, _, err := c.sendRaw(ctx, r)
 	return raw, err
 }
 
@@ -267,19 +266,13 @@ func (c *Client) Overwrite(ctx context.Context, ref object.Ref, patch []byte) ([
 // apierrors.IsAlreadyExists holds for the error if it exists already. With dry the server does not
 // store it.
 func (c *Client) Create(ctx context.Context, ref object.Ref, body []byte, dry bool) ([]byte, *object.Object, error) {
-	at, err := c.locate(ref)
+	r, err := c.requestFor(http.MethodPost, ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
-	a, err := c.send(ctx, request{
-		verb: http.MethodPost, path: at.path(), query: dryRun(dry), accept: jsonType,
-		body: body, content: jsonType, about: about,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return rawObject(a, at.Resource, about)
+	r.path = r.path[:len(r.path)-1]
+	r.query, r.body, r.content = dryRun(dry), body, jsonType
+	return c.sendRaw(ctx, r)
 }
 
 func dryRun(dry bool) url.Values {
