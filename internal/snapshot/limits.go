@@ -191,24 +191,11 @@ func tooWide(name string, window int) error {
 
 // readAll reads a whole file up to a limit.
 func readAll(r io.Reader, limit int, what string) ([]byte, error) {
-	var content []byte // doubles up to the limit, with less garbage than io.ReadAll
-	for len(content) <= limit {
-		if len(content) == cap(content) {
-			content = append(make([]byte, 0, min(max(2*cap(content), 64<<10), limit+1)), content...)
-		}
-		n, err := r.Read(content[len(content):cap(content)])
-		content = content[:len(content)+n]
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	content, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(content) > limit {
+		err = manifest.AboveLimit(limit, what)
 	}
-	if len(content) > limit {
-		return nil, manifest.AboveLimit(limit, what)
-	}
-	return content, nil
+	return content, err
 }
 
 // checkDecoding returns an error for a JSON text that could become too large by decoding.

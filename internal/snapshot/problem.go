@@ -39,12 +39,12 @@ const (
 
 // Problem is a remark on the input that doesn't stop the reading.
 type Problem struct {
-	Kind ProblemKind
+	Kind ProblemKind `json:"kind"`
 	// Object is the object of the remark, or the first of several.
-	Object object.Ref
+	Object object.Ref `json:"object,omitzero"`
 	// File is set for remarks about files.
-	File    string
-	Message string
+	File    string `json:"file,omitzero"`
+	Message string `json:"message"`
 }
 
 func compareProblems(a, b Problem) int {

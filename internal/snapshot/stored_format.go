@@ -32,7 +32,7 @@ type storedHeader struct {
 	Types           [][2]string       `json:"types"`
 	Coverage        storedCoverage    `json:"coverage"`
 	Gaps            []Gap             `json:"gaps"`
-	Problems        []storedProblem   `json:"problems"`
+	Problems        []Problem         `json:"problems"`
 	Resources       []object.Resource `json:"resources"`
 }
 
@@ -80,13 +80,6 @@ type storedPlace struct {
 	Everywhere bool              `json:"everywhere,omitzero"`
 	Namespaces []string          `json:"namespaces,omitempty"`
 	Failures   map[string]string `json:"failures,omitempty"`
-}
-
-type storedProblem struct {
-	Kind    string    `json:"kind"`
-	Object  StoredRef `json:"object,omitzero"`
-	File    string    `json:"file,omitzero"`
-	Message string    `json:"message"`
 }
 
 // StoredRef is a reference to an object in our own format.

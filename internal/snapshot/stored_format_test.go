@@ -296,13 +296,13 @@ func TestStoredEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(back.Objects) != 1 || !slices.Equal(got, want) {
-			t.Errorf("compression %d: %d objects, lines %.100q", c, len(back.Objects), got)
+			t.Errorf("compression %q: %d objects, lines %.100q", c, len(back.Objects), got)
 		}
 		if _, err := readBytes(file.Bytes(), Options{}); err != nil {
-			t.Errorf("compression %d: without a reader of evidence: %v", c, err)
+			t.Errorf("compression %q: without a reader of evidence: %v", c, err)
 		}
 		if _, err := readBytes(file.Bytes(), Options{Evidence: func([]byte) error { return errors.New("odd") }}); err == nil || !strings.Contains(err.Error(), "line 3: odd") {
-			t.Errorf("compression %d: an odd line: %v", c, err)
+			t.Errorf("compression %q: an odd line: %v", c, err)
 		}
 	}
 }

@@ -88,14 +88,11 @@ func readHeader(lines *lineReader) (*storedHeader, error) {
 
 func (h *storedHeader) snapshot() *Snapshot {
 	s := &Snapshot{
-		Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), Gaps: append([]Gap(nil), h.Gaps...),
+		Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage), Gaps: append([]Gap(nil), h.Gaps...), Problems: append([]Problem(nil), h.Problems...),
 		missingIsAbsent: h.MissingIsAbsent, latest: h.Source.Moment,
 	}
 	for _, r := range h.Resources {
 		s.Resources.Add(r)
-	}
-	for _, p := range h.Problems {
-		s.Problems = append(s.Problems, Problem{Kind: ProblemKind(p.Kind), Object: object.Ref(p.Object), File: p.File, Message: p.Message})
 	}
 	return s
 }

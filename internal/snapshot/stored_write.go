@@ -19,13 +19,13 @@ import (
 )
 
 // Compression is the compression of a written snapshot.
-type Compression uint8
+type Compression = codec.Compression
 
 // The compressions.
 const (
-	Uncompressed Compression = iota
-	Gzip
-	Zstd
+	Uncompressed Compression = ""
+	Gzip                     = codec.Gzip
+	Zstd                     = codec.Zstd
 )
 
 // Evidence is the part of a file besides the snapshot: the state of the objects that matter to
@@ -44,11 +44,19 @@ type Evidence struct {
 // trailer with the hash of all lines before it. ReadFiles reads the file and checks that it is
 // complete.
 func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
-	packed, err := compressor(w, c)
+	if c == Uncompressed {
+		return s.write(unpacked{w}, e)
+	}
+	packed, err := codec.NewWriter(c, w, false)
 	if err != nil {
 		return err
 	}
-	err = s.writeLines(packed, e)
+	return s.write(packed, e)
+}
+
+// write writes the lines and closes the compressor.
+func (s *Snapshot) write(packed io.WriteCloser, e Evidence) error {
+	err := s.writeLines(packed, e)
 	if closed := packed.Close(); err == nil { // always: the compressor works concurrently
 		err = closed
 	}
@@ -61,19 +69,6 @@ func (s *Snapshot) Write(w io.Writer, c Compression, e Evidence) error {
 type unpacked struct{ io.Writer }
 
 func (unpacked) Close() error { return nil }
-
-func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
-	switch c {
-	case Uncompressed:
-		return unpacked{w}, nil
-	case Gzip:
-		return codec.NewWriter(codec.Gzip, w, false)
-	case Zstd:
-		return codec.NewWriter(codec.Zstd, w, false)
-	default:
-		return nil, fmt.Errorf("unknown compression %d", c)
-	}
-}
 
 // pieceSize is the size of the pieces that are hashed and compressed: both are faster on large ones.
 const pieceSize = 64 << 10
@@ -117,12 +112,9 @@ func (s *Snapshot) writeLines(w io.Writer, e Evidence) error {
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
 		Format: formatVersion, Objects: len(s.Objects), MissingIsAbsent: s.missingIsAbsent, Source: storedSourceOf(s.Source),
-		Resources: s.Resources.All(), Coverage: storedCoverageOf(s.coverage), Gaps: s.Gaps,
+		Resources: s.Resources.All(), Coverage: storedCoverageOf(s.coverage), Gaps: s.Gaps, Problems: s.Problems,
 	}
 	h.Source.Moment = s.latest
-	for _, p := range s.Problems {
-		h.Problems = append(h.Problems, storedProblem{Kind: string(p.Kind), Object: StoredRef(p.Object), File: p.File, Message: p.Message})
-	}
 	types := map[typeName]int{}
 	for _, o := range s.Objects {
 		name := typeName{o.APIVersion, o.Kind}
