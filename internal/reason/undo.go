@@ -144,8 +144,8 @@ var UndoChange = &Family{
 		{Code: OfEarlierDeletion, Short: "left out: it belonged to the earlier deletion"},
 		{Code: AddressTried, Short: "kept if it is free; otherwise the Service gets a new one"},
 		{Code: AddressesDropped, Short: "its addresses or node ports are in use by now: the Service gets new ones"},
-		{Code: StatusComputed, Short: "its status is not restored: controllers set it again"},
-		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
+		{Code: StatusComputed, Short: "status not restored: controllers set it again"},
+		{Code: StartsOver, Short: "the Job starts over: status not restored"},
 		{Code: SecretsAdded, Short: "the names that it lost are added to its secrets"},
 		{Code: ManagersRestored, Short: "the saved ones replace those of kubectl-gc"},
 	},
@@ -166,9 +166,9 @@ var UndoNote = &Family{
 		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},
 		// Their controllers have already acted.
 		{Code: FinalizersNotRestored, Short: "removed finalizers are not restored"},
-		{Code: StatusComputed, Short: "its status is not restored: controllers set it again"},
+		{Code: StatusComputed, Short: "status not restored: controllers set it again"},
 		{Code: RunsAgain, Short: "it had finished: its controller may run it again"},
-		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
+		{Code: StartsOver, Short: "the Job starts over: status not restored"},
 		{Code: SecretsAdded, Short: "the names that it lost are added to its secrets"},
 		{Code: SecretsLost, Short: "Secrets that are gone are not added again"},
 		// Unless the new one has other content.

@@ -31,17 +31,22 @@ type Style struct {
 	format textFormat
 }
 
-// gc returns a command of this program with the flags of the run, such as that of `stuck`.
+// gc returns a command of this program with the flags of the run, such as that of `stuck`, for a
+// sentence. Lines are not broken inside it (wrapText).
 func (s Style) gc(arguments string) string {
-	return s.text(s.Connection.Command("kubectl gc " + arguments))
+	text := s.text(s.Connection.Command("kubectl gc " + arguments))
+	if s.format == terminalText {
+		return strings.ReplaceAll(text, " ", noBreak)
+	}
+	return text
 }
 
 // textFormat is the format that untrusted text is made safe for.
 type textFormat uint8
 
 const (
-	// The zero format escapes text for a terminal.
-	_ textFormat = iota
+	// terminalText escapes text for a terminal.
+	terminalText textFormat = iota
 	// verbatim leaves text as it is, to be escaped later.
 	verbatim
 	// markdownText is for Markdown, and makes text inert there.

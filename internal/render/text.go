@@ -12,12 +12,15 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// noBreak is a space at which wrapText does not break a line. It writes a usual space.
+const noBreak = "\u00a0"
+
 // wrapText breaks text at blanks into lines of at most room columns; lines after the first have
-// hang columns less. A longer word is broken at the end of the line. There is always at least one
-// line.
+// hang columns less. A longer word is broken at the end of the line, but a command never is. There is
+// always at least one line.
 func wrapText(text string, room, hang int) []string {
 	if room <= 0 || width(text) <= room {
-		return []string{text}
+		return []string{strings.ReplaceAll(text, noBreak, " ")}
 	}
 	var lines []string
 	line, used := "", 0
@@ -26,6 +29,8 @@ func wrapText(text string, room, hang int) []string {
 		room, hang = max(room-hang, least), 0
 	}
 	for word := range strings.SplitSeq(text, " ") {
+		command := strings.Contains(word, noBreak)
+		word = strings.ReplaceAll(word, noBreak, " ")
 		n := width(word)
 		if used > 0 && used+1+n <= room {
 			line, used = line+" "+word, used+1+n
@@ -35,7 +40,7 @@ func wrapText(text string, room, hang int) []string {
 			lines = append(lines, line)
 			next()
 		}
-		for n > room {
+		for n > room && !command {
 			head := prefixOf(word, room)
 			lines = append(lines, head)
 			next()

@@ -96,6 +96,9 @@ func TestWrapText(t *testing.T) {
 	}{
 		{"", 10, 0, []string{""}},
 		{"a b", 0, 0, []string{"a b"}},
+		{"a" + noBreak + "b", 0, 0, []string{"a b"}},
+		{"aa bb" + noBreak + "c", 6, 0, []string{"aa", "bb c"}},
+		{"a bbbb" + noBreak + "cccc d", 6, 0, []string{"a", "bbbb cccc", "d"}},
 		{"aaa bbb ccc", 7, 0, []string{"aaa bbb", "ccc"}},
 		{"aaa bbb ccc", 11, 2, []string{"aaa bbb ccc"}},
 		{"aaaa bbbb cccc dddd", 11, 2, []string{"aaaa bbbb", "cccc dddd"}},

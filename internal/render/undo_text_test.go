@@ -136,7 +136,7 @@ func TestUndoTextIsShort(t *testing.T) {
 	}
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		u.Steps = append(u.Steps, report.UndoStep{N: i + 1, Verb: "Create", Object: ref("Service", name), State: report.StepPlanned,
-			Notes: []report.UndoNote{{Reason: "R", Message: "its status is not restored"}}})
+			Notes: []report.UndoNote{{Reason: "R", Message: "status not restored"}}})
 		u.Skipped = append(u.Skipped, report.UndoSkip{Object: ref("Event", name), Message: "a record"})
 	}
 	u.Skipped = append(u.Skipped, report.UndoSkip{Object: ref("Lease", "l"), Message: "its holder makes it anew"})
@@ -146,7 +146,7 @@ func TestUndoTextIsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"event/a and 4 more   a record", "lease/l", "svc/a, svc/b, svc/c and 2 more: its status is not restored.",
+		"event/a and 4 more   a record", "lease/l", "svc/a, svc/b, svc/c and 2 more: status not restored.",
 		"Nothing shows that the backup is of this cluster",
 	} {
 		if strings.Count(out.String(), want) != 1 {
