@@ -125,7 +125,7 @@ func (rd *pastReader) readPlaces(ctx context.Context, places []Place, progress f
 	// The known ends of namespaces and CRDs determine the revisions of further lists.
 	for _, containers := range []bool{true, false} {
 		for _, i := range late {
-			if hasContentKind(places[i].Resource) == containers {
+			if places[i].Resource.HoldsContainers() == containers {
 				finish(i)
 				tell()
 			}
@@ -133,9 +133,6 @@ func (rd *pastReader) readPlaces(ctx context.Context, places []Place, progress f
 	}
 	return reads
 }
-
-// hasContentKind reports whether deleting an object of a kind deletes all objects in it, or of it.
-func hasContentKind(r object.Resource) bool { return r.Is(object.CRD) || r.Is(object.Namespace) }
 
 // watchesInFlight is how many kinds are watched at a time. A watch takes some seconds and costs the
 // server little.

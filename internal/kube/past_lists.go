@@ -110,7 +110,7 @@ func (rd *pastReader) listRevisions(at Place, to uint64) []*pastList {
 		add(others[i*len(others)/min(maxOtherStarts, len(others))], at.Namespace)
 	}
 	spread := uint64(spreadLists)
-	if hasContentKind(at.Resource) {
+	if at.Resource.HoldsContainers() {
 		spread = spreadContainers
 	}
 	for i := uint64(1); i < spread; i++ {
@@ -173,7 +173,7 @@ func (l *listsReader) read(ctx context.Context, x *pastList) {
 // selection selects metadata only, except for namespaces and CRDs: their facts matter at each
 // revision.
 func (l *listsReader) selection(revision uint64) Selection {
-	return Selection{Revision: revision, Metadata: !hasContentKind(l.place.Resource)}
+	return Selection{Revision: revision, Metadata: !l.place.Resource.HoldsContainers()}
 }
 
 // deletedObject is an object that a later list lacks, or that began to be deleted. states has what
@@ -258,7 +258,7 @@ func (l *listsReader) findDeleted() []*deletedObject {
 // readFacts reads the facts of spec and status of objects just before their deletion began, if
 // their kind has any.
 func (l *listsReader) readFacts(ctx context.Context, went []*deletedObject) {
-	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || hasContentKind(l.place.Resource) {
+	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || l.place.Resource.HoldsContainers() {
 		return
 	}
 	groups := map[uint64][]*deletedObject{}

@@ -344,7 +344,7 @@ func (d *document) isRelevant(r object.Resource) bool {
 	if d.q.Objects != nil && !d.tookOthers() {
 		return d.relevantKinds()[r.GroupKind()]
 	}
-	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
+	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.HoldsContainers() ||
 		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
 }
 

@@ -247,7 +247,7 @@ func (d *document) relevantKinds() map[schema.GroupKind]bool {
 func (d *document) tookOthers() bool {
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
-		if d.selected[i] && (d.q.isNamed(l.Cause.By) || d.q.isNamed(l.Object.Ref) && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD))) {
+		if d.selected[i] && (d.q.isNamed(l.Cause.By) || d.q.isNamed(l.Object.Ref) && l.Object.IsContainer()) {
 			return true
 		}
 	}

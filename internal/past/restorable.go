@@ -32,7 +32,7 @@ func BeganBefore(a *Account, which []int) []object.Ref {
 	var refs []object.Ref
 	for _, i := range which {
 		l := &a.Losses[i]
-		if l.Cause.Code == reason.Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
+		if l.Cause.Code == reason.Before && l.Object.IsContainer() {
 			refs = append(refs, l.Object.Ref)
 		}
 	}

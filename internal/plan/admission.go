@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // newServer returns a simulated API server. Admission costs time on every write. So it is on only
@@ -128,4 +131,45 @@ func (r *recorder) subresource() string {
 		return "status"
 	}
 	return ""
+}
+
+// withoutRecovery returns the effect on an object that is deleted only in the later future, before that:
+// it stays, unless the request that would delete it is refused for a reason that may not apply. refused is
+// true if that request is or may be refused.
+func (s *simulation) withoutRecovery(out *outcome.Outcome, doubted map[object.Ref]health.Refusal) (e report.Effect, refused bool) {
+	o := out.Track.First
+	e = report.Effect{Object: o.Ref, Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
+	r, refused := s.futures.refused[o.Ref]
+	if !refused && slices.ContainsFunc(out.Because, object.Ref.IsContainer) {
+		r, refused = doubted[collectionOf(o.Ref)]
+	}
+	switch {
+	case refused && r.Sure:
+		e.Reason = string(outcome.RefusedReason(r))
+		e.Message = keptSentence(&e) + ": " + r.Text()
+	case refused:
+		e.Outcome, e.Reason = report.Unknown, string(outcome.RefusedReason(r))
+		e.Message = messenger{}.unknownSentence(&e) + ": " + r.Text()
+	}
+	return e, refused
+}
+
+// doubtedCollections returns why a request that deletes all objects of a kind in a namespace may be
+// refused, by what all of them have in common:
+//
+//	the delete of secret/a may be denied → unknown whether the request goes on to secret/b
+func (s *simulation) doubtedCollections() map[object.Ref]health.Refusal {
+	refusals := map[object.Ref]health.Refusal{}
+	for _, ref := range slices.SortedFunc(maps.Keys(s.futures.refused), object.Compare) {
+		if r := s.futures.refused[ref]; !r.Sure {
+			if _, known := refusals[collectionOf(ref)]; !known {
+				refusals[collectionOf(ref)] = r
+			}
+		}
+	}
+	return refusals
+}
+
+func collectionOf(ref object.Ref) object.Ref {
+	return object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace}
 }

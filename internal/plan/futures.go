@@ -337,15 +337,12 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 		}
 	}
 	var more []report.Effect
+	doubted := s.doubtedCollections()
 	for _, out := range s.sortOutcomes(s.futures.last) {
 		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening && !(out.Anyway && s.attribution.takesNamespaceOf(out.Track.First)) || !s.namespaceScope().includes(out) || s.changesByRecovery(out.Track) {
 			continue
 		}
-		e := report.Effect{Object: out.Track.First.Ref, Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
-		if r, refused := s.futures.refused[out.Track.First.Ref]; refused && r.Sure {
-			e.Reason = string(outcome.RefusedReason(r))
-			e.Message = keptSentence(&e) + ": " + r.Text()
-		}
+		e, refused := s.withoutRecovery(out, doubted)
 		if before := s.futures.untouched.At(s.tracks.Key(out.Track.First)); before != nil {
 			e = s.effects(before)[0]
 			e.AlreadyHappening = false
@@ -372,7 +369,7 @@ func (s *simulation) addFutureEffects(effects []report.Effect, all *outcome.Outc
 		if s.assumedCollector.writesNothing() && e.Reason == string(reason.UntilFinalizerComesOff) && len(e.Once) == 0 {
 			e.Reason = string(reason.CollectorNotWorking)
 		}
-		if in, unknown := s.findUnknownCause(out, all, map[*outcome.Outcome]bool{}); unknown {
+		if in, unknown := s.findUnknownCause(out, all, map[*outcome.Outcome]bool{}); unknown && !refused {
 			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []object.Ref{in}}
 			e.Message = "goes or stays with " + e.Because[0].ShortName()
 		}
