@@ -276,10 +276,6 @@ func (k Kind) Ref(namespace, name string) Ref {
 // Is reports whether the reference is to one of the kind, in any version.
 func (r Ref) Is(k Kind) bool { return r.Kind == k.Kind && r.Group() == k.Group }
 
-// IsContainer reports whether the reference is to a namespace or a definition, whose content is deleted
-// with it.
-func (r Ref) IsContainer() bool { return r.Is(Namespace) || r.Is(CRD) }
-
 // Is reports whether the resource is that of the kind, in any version.
 func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Group }
 
