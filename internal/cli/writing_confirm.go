@@ -96,7 +96,7 @@ func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resou
 	return q
 }
 
-// Ask returns nil if the plan may be executed. Any other outcome is an *exit.Error: code 5 if it
+// Ask returns nil if the plan may be executed. Any other outcome is a *command.Exit: code 5 if it
 // was refused, 0 if it was only shown. Nothing is written before Ask returns. args are those of the
 // command line.
 func (k *confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {

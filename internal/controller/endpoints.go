@@ -29,7 +29,7 @@ const answerTimeout = 5 * time.Second
 var errBusy = errors.New("the garbage collector does not answer")
 
 // betweenSteps calls f with the collector between two steps. It returns errIdle if this process
-// does not collect, and errBusy after glance.
+// does not collect, and errBusy after answerTimeout.
 func (s *service) betweenSteps(ctx context.Context, f func(*engine.Collector)) error {
 	s.mu.Lock()
 	running := s.running

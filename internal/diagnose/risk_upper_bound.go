@@ -277,7 +277,7 @@ func (c *ceilings) inner(yield func(int32) bool) {
 // ceilings walk along them many times.
 type paths struct {
 	settled []bool
-	// owners and below are the results of reach.Map.Owners and Below for a settled object.
+	// owners and below are the results of reach.Map.Owners and DeletedWith for a settled object.
 	owners, below [][]int32
 	// leads marks the objects that take another one along although its owners or other leaders stay.
 	leads []bool

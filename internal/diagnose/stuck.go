@@ -120,7 +120,7 @@ func (i *inquiry) restsOn(d *answer, e end) {
 	}
 }
 
-// inquiry is one call of Objects.
+// inquiry is the state of one call of Stuck.
 type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot

@@ -51,6 +51,7 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	if refused := out.Track.Refused; refused != nil && j.Takes {
 		out.Detail = "the API server refuses the request: " + refused.Error()
 	}
+	j.assume(out, out.Track.MarkedBy)
 }
 
 // blockedByUsers lists the known users of an object that protection finalizers hold. It leaves out

@@ -135,12 +135,12 @@ func (j *Judge) judgeRefused(out *Outcome) {
 func (j *Judge) judgeDeleted(out *Outcome) {
 	out.Result = report.Deleted
 	j.decide(deletedRules, out)
-	j.assume(out)
+	j.assume(out, out.Track.releasedBy, out.Track.RemovedBy)
 }
 
-// assume adds the assumptions behind the removal of the object and of its finalizers.
-func (j *Judge) assume(out *Outcome) {
-	for _, actor := range []Word{out.Track.releasedBy, out.Track.RemovedBy} {
+// assume adds the assumptions behind what controllers did with an object: that they run.
+func (j *Judge) assume(out *Outcome, actors ...Word) {
+	for _, actor := range actors {
 		text, ok := j.assumption(j.Words.Text(actor))
 		if ok {
 			text = j.Health.unseen(j.Words.Text(actor), text, out.Track.First)

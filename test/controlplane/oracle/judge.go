@@ -145,7 +145,7 @@ func (t *trial) judgeEnd() {
 	if t.wrote() && (!t.story.answer.agreed() || t.story.answer.typed() && !t.ran.asked) {
 		t.violate(wroteUnasked, t.done()[0].key(), "the answer is %s, and %s", t.story.answer, t.done()[0])
 	}
-	if t.quiet() && t.ran.code == 3 {
+	if t.quiet() && t.ran.code == 3 && !t.lacksAssumed() {
 		r := driftedFar
 		if text := driftOf(t.result, t.ran); strings.Contains(text, string(t.ours)) {
 			r = drifted
@@ -198,6 +198,19 @@ func (t *trial) judgeEnd() {
 	if !reflect.DeepEqual(confirmed, done) {
 		t.violate(misreported, key{}, "confirmed are %v, done was %v", confirmed, done)
 	}
+}
+
+// lacksAssumed reports whether all that is not as predicted rests on a controller that the plan
+// assumes to run, in a cluster without controllers.
+func (t *trial) lacksAssumed() bool {
+	if t.story.controllers != nobody || t.plan == nil || t.result == nil || len(t.result.Differences) == 0 {
+		return false
+	}
+	assumed := map[object.Ref]bool{}
+	for _, e := range t.plan.Effects {
+		assumed[e.Object] = len(e.Assumptions) > 0
+	}
+	return !slices.ContainsFunc(t.result.Differences, func(d report.Difference) bool { return !assumed[d.Object] })
 }
 
 func driftOf(r *report.Run, ran said) string {
