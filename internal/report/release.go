@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -43,16 +45,31 @@ const (
 //
 //	ns/shop waits for cm/locked, whose controller is unknown, and for pod/web, whose node does not report
 func (p *Plan) MayHang() map[object.Ref][]Release {
+	of := map[object.Ref][]Release{} // of objects that were being deleted before, only what waits for them names the releases
+	for i := range p.Effects {
+		for _, r := range p.Effects[i].Once {
+			if !slices.Contains(of[r.Object], r) {
+				of[r.Object] = append(of[r.Object], r)
+			}
+		}
+	}
 	may, waiting := map[object.Ref][]Release{}, map[object.Ref][]object.Ref{}
 	var hang []object.Ref
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		switch open := e.UndecidedReleases(); {
-		case e.Outcome != Blocked:
+		if e.Outcome != Blocked {
 			continue
-		case len(open) > 0 && !reason.Code(e.Reason).Overdue() && (e.BlockedBy == nil || e.BlockedBy.Node == ""):
+		}
+		open, stays := e.UndecidedReleases(), true
+		if e.AlreadyHappening && len(e.Once) == 0 {
+			open, stays = undecided(of[e.Object])
+		}
+		switch {
+		case reason.Code(e.Reason).Overdue(), e.BlockedBy != nil && e.BlockedBy.Node != "":
+			hang = append(hang, e.Object)
+		case len(open) > 0:
 			may[e.Object] = open
-		default:
+		case stays:
 			hang = append(hang, e.Object)
 		}
 		if e.BlockedBy != nil {
@@ -78,15 +95,20 @@ func (e *Effect) UndecidedReleases() []Release {
 	if e.Outcome != Blocked || e.Later != Deleted && e.Later != Unknown || e.Reason == string(reason.InUse) {
 		return nil
 	}
-	var open []Release
-	for _, r := range e.Once {
+	open, _ := undecided(e.Once)
+	return open
+}
+
+// undecided returns the releases that may or may not happen. It returns nil and true if one of them will not.
+func undecided(list []Release) (open []Release, stays bool) {
+	for _, r := range list {
 		switch r.State {
 		case ControllerUnknown, ControllerGuards:
 			open = append(open, r)
 		case ControllerGone, ControllerPaused:
-			return nil
+			return nil, true
 		case ControllerRuns:
 		}
 	}
-	return open
+	return open, false
 }
