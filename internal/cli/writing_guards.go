@@ -107,9 +107,7 @@ func (w *writing) Guards() []string {
 // obstacles returns why a run must be refused; empty if it need not. The order is that of the
 // consequences.
 func (w *writing) obstacles(world command.World, p *report.Plan) []report.Obstacle {
-	find := func(ref object.Ref) *object.Object {
-		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	}
+	find := world.Cursor().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.CheckDeletes(p, find) {
 		if isUnprotected(p, r.Why, find(r.Object)) {

@@ -33,10 +33,10 @@ func (s *simulation) account() account {
 // addConsequences sets the Consequence of the effects on objects that change or are deleted because of our
 // requests.
 func (a account) addConsequences(effects []report.Effect, all *outcome.Outcomes) {
-	list := make([]report.Consequence, 0, len(effects)) // most effects have one
+	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Cursor() // most effects have one
 	for i := range effects {
 		e := &effects[i]
-		o := a.snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+		o := along.Find(e.Object)
 		if o == nil {
 			continue // a controller creates it in the simulation, so that it does not exist yet
 		}

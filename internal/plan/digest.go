@@ -34,6 +34,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		}
 		h.fields("target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
 	}
+	along := snap.Cursor()
 	for e := range p.Account() {
 		if Passing(e.Object) {
 			continue
@@ -42,7 +43,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 			touched[e.Object.Namespace] = true
 		}
 		h.consequence(e)
-		if o := snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name); o != nil {
+		if o := along.Find(e.Object); o != nil {
 			h.field("held")
 			h.field(strconv.FormatBool(o.BeingDeleted()))
 			h.fields(o.Finalizers()...)

@@ -23,9 +23,10 @@ func (s *simulation) addGaps(p *report.Plan) {
 	}
 	affected, goes, unknown := affectedUIDs{plan: p}, deletedUIDs{plan: p}, false
 	var u Unseen
+	along := s.snap.Cursor()
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		o := s.snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+		o := along.Find(e.Object)
 		if e.IsDeleted() && o != nil && o.UID == e.Object.UID {
 			s.addMade(p, &goes, o)
 			s.addUnlisted(&u, p, o)

@@ -22,11 +22,12 @@ import (
 // outside returns the outside resources of the objects that the account deletes or may delete.
 func (s *simulation) outside(p *report.Plan) []report.Outside {
 	var list []report.Outside
+	along := s.snap.Cursor()
 	for e := range p.Account() {
 		if !e.IsDeleted() {
 			continue
 		}
-		o := s.snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+		o := along.Find(e.Object)
 		if o == nil || o.UID != e.Object.UID {
 			continue
 		}

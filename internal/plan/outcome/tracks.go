@@ -28,6 +28,7 @@ type Tracks struct {
 	Phase  Phases
 
 	snap  *snapshot.Snapshot
+	along *snapshot.Cursor
 	of    table[Track]
 	store slab[Track]
 	// others has the keys of objects that the snapshot lacks under these coordinates, by uid, or by
@@ -51,7 +52,7 @@ type Tracks struct {
 func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
 	return &Tracks{
 		collector: w.Number(ActorCollector), reclaim: w.Number(controllers.ReclaimName),
-		Phase: InBaseline, Shared: sharedUIDs(snap), snap: snap,
+		Phase: InBaseline, Shared: sharedUIDs(snap), snap: snap, along: snap.Cursor(),
 		others: map[types.UID]Key{}, byUID: map[types.UID]*Track{},
 	}
 }
@@ -153,7 +154,7 @@ func (t *Tracks) Key(o *object.Object) Key {
 
 // named returns the key of the object with exactly this identity; noKey if it has none.
 func (t *Tracks) named(r object.Ref) Key {
-	if o := t.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name); o != nil && o.UID == r.UID {
+	if o := t.along.Find(r); o != nil && o.UID == r.UID {
 		return Key(t.snap.Place(o))
 	}
 	if t.Shared[r.UID] {
