@@ -156,7 +156,10 @@ func OutsidesOf(o *object.Object) (list []Outside) {
 
 // withoutOutside are kinds with finalizers of the class Cloud that represent nothing outside of the
 // cluster by themselves, and volumes.
-var withoutOutside = []string{"PersistentVolume", "VolumeAttachment", "Secret", "ConfigMap", "BucketAccess", "IngressClass", "MachineClass"}
+var withoutOutside = []string{
+	"PersistentVolume", "VolumeAttachment", "Secret", "ConfigMap", "BucketAccess", "IngressClass", "MachineClass",
+	"SecretBinding", "CredentialsBinding", "CloudProfile", "NamespacedCloudProfile", "ExposureClass", "ControllerRegistration", "ControllerDeployment", // of Gardener
+}
 
 func outsideRuleOf(k Known) *OutsideRule {
 	for i := range outsideRules {

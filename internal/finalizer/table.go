@@ -175,7 +175,9 @@ var special = []struct {
 	{fluxFinalizer, []string{"GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket"}, "when its artifacts are deleted", "artifacts in the storage of the source controller"},
 	{fluxFinalizer, []string{"Alert", "Provider", "Receiver", "ImageRepository", "ImagePolicy", "ImageUpdateAutomation"}, "when it has stopped to work on it", "nothing that outlives the object"},
 	{fluxFinalizer, []string{"HelmRelease"}, "when its Helm release is uninstalled", "what its Helm release has installed"},
-	{"longhorn.io", longhornBackups, "when its data in the backup target is deleted", "data in the backup target"},
+	{longhornGroup, longhornBackups, "when its data in the backup target is deleted", "data in the backup target"},
+	{longhornGroup, []string{"BackingImage"}, "when no volume uses it", "the image on the disks of the nodes"},
+	{gardenerName, []string{"SecretBinding", "CredentialsBinding"}, "when no Shoot refers to it", "credentials that Shoots still need"},
 	{kueueGroup + "/resource-in-use", []string{workloadKind}, "when its job is stopped, finished or gone", "quota that stays reserved"},
 }
 

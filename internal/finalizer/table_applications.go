@@ -187,7 +187,7 @@ var ofPlatforms = []Known{
 		"what the controller cleans up"},
 
 	// Gardener.
-	{"gardener", Cloud, "Shoot, Seed, Secret and other kinds of Gardener", "Gardener", "when nothing depends on it, or the cluster is deleted",
+	{gardenerName, Cloud, "Shoot, Seed, Secret and other kinds of Gardener", "Gardener", "when nothing depends on it, or the cluster is deleted",
 		"the infrastructure of a whole cluster, or what is needed to delete it"},
 	{"extensions.gardener.cloud/*", Cloud, "Infrastructure, Worker and other kinds of Gardener's extensions", "the extension of Gardener that is named in it", "when the external resource is deleted",
 		"networks, machines and records of a cluster"},

@@ -357,7 +357,7 @@ var ofStorage = []Known{
 		"data that has no other copy"},
 
 	// Other storage.
-	{"longhorn.io", Operator, "kinds of Longhorn", "Longhorn", "when replicas and engines are gone",
+	{longhornGroup, Operator, "kinds of Longhorn", "Longhorn", "when replicas and engines are gone",
 		"data on the disks of the nodes"},
 	{"trident.netapp.io", Cloud, "kinds of Trident", "Trident", "when the external resource is deleted",
 		"volumes and snapshots on the NetApp storage"},

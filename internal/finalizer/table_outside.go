@@ -64,7 +64,7 @@ var longhornBackups = []string{"Backup", "BackupVolume", "BackupBackingImage", "
 func init() {
 	for _, kind := range longhornBackups {
 		outsideRules = append(outsideRules, OutsideRule{
-			Family: "Longhorn " + kind, Kind: schema.GroupKind{Group: "longhorn.io", Kind: kind}, What: "its data in the backup target", Data: true,
+			Family: "Longhorn " + kind, Kind: schema.GroupKind{Group: longhornGroup, Kind: kind}, What: "its data in the backup target", Data: true,
 			Depends: "deleted if Longhorn reaches the backup target",
 			Source:  "longhorn-manager, controller/utils.go checkIfRemoteDataCleanupIsNeeded",
 		})

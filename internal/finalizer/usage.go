@@ -45,6 +45,9 @@ const (
 	gatewayGroup = "gateway.networking.k8s.io"
 	kueueGroup   = "kueue.x-k8s.io"
 	workloadKind = "Workload"
+	// longhornGroup and gardenerName are also the names of finalizers.
+	longhornGroup = "longhorn.io"
+	gardenerName  = "gardener"
 )
 
 // UsageOf returns what counts as use of an object; false if the finalizer holds it for another
@@ -64,6 +67,13 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	// images or snapshots stays, and so does a file system with subvolumes. Those of deleted volumes may be left.
 	case name == "cephblockpool."+cephGroup, name == "cephfilesystem."+cephGroup:
 		return Usage{Kinds: []schema.GroupKind{object.PV.GroupKind}, Referring: true, MayHideMore: true}, true
+	// Source: longhorn-manager, controller/backing_image_controller.go syncBackingImage: every volume has replicas.
+	case name == longhornGroup && o.Kind == "BackingImage":
+		return Usage{Kinds: kindsOf(kinds, longhornGroup, "", "Volume"), Referring: true}, true
+	// Source: gardener, pkg/controllermanager/controller/secretbinding/reconciler.go Reconciler.Reconcile, and
+	// credentialsbinding.
+	case name == gardenerName && (o.Kind == "SecretBinding" || o.Kind == "CredentialsBinding"):
+		return Usage{Kinds: kindsOf(kinds, "core.gardener.cloud", "", "Shoot"), Referring: true}, true
 	// Source: argo-cd, controller/appcontroller.go finalizeProjectDeletion. Applications of other namespaces
 	// count, because they have to be permitted to use the project.
 	case name == argoFinalizer && o.Kind == "AppProject":

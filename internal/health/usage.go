@@ -218,13 +218,12 @@ func (s *Assessment) uses(user, o *object.Object) (yes, known bool) {
 // refersTo reports whether a field of an object refers to another one, by the table of package uses. known is
 // false if that has no such field, or if it was not read.
 func (s *Assessment) refersTo(user, o *object.Object) (yes, known bool) {
-	ofUser := func(r *uses.Rule) bool { return r.User.GroupKind == user.GroupKind() }
-	rules := uses.Users(o.GroupKind())
-	i := slices.IndexFunc(rules, ofUser)
-	if i < 0 || !s.evidence.CompletenessOf(PartOfKind(rules[i].User), user.Namespace).Whole {
-		return false, false
-	}
 	list := s.Referrers()
 	at, found := slices.BinarySearchFunc(list, user.Ref, func(r Referrer, ref object.Ref) int { return object.Compare(r.Ref, ref) })
-	return found && slices.ContainsFunc(list[at].References, func(r uses.Reference) bool { return r.Target() == o.Coordinates() }), true
+	if found && slices.ContainsFunc(list[at].References, func(r uses.Reference) bool { return r.Target() == o.Coordinates() }) {
+		return true, true
+	}
+	rules := uses.Users(o.GroupKind())
+	i := slices.IndexFunc(rules, func(r *uses.Rule) bool { return r.User.GroupKind == user.GroupKind() })
+	return false, i >= 0 && s.evidence.CompletenessOf(PartOfKind(rules[i].User), user.Namespace).Whole
 }

@@ -90,7 +90,7 @@ var operatorRules = []Rule{
 	{User: scyllaCluster, Path: "spec.datacenter.racks[].scyllaAgentConfig", To: secret, Label: "scyllaAgentConfig", When: report.BreaksNever},
 	{User: harborCluster, Path: "spec.harborAdminPasswordRef", To: secret, Label: "harborAdminPasswordRef", Effect: notReconciled},
 	{User: harborCluster, Path: "spec.expose.core.tls.certificateRef", To: secret, Label: "certificateRef", Effect: "no TLS certificate"},
-	{User: kindOf("kamaji.clastix.io", "v1alpha1", "TenantControlPlane", "tenantcontrolplanes", true), Path: "spec.dataStore", To: kindOf("kamaji.clastix.io", "v1alpha1", "DataStore", "datastores", false), Label: "dataStore", Effect: notReconciled},
+	{User: kindOf("kamaji.clastix.io", "v1alpha1", "TenantControlPlane", "tenantcontrolplanes", true), Path: "spec.dataStore", To: kindOf("kamaji.clastix.io", "v1alpha1", "DataStore", "datastores", false), Label: "dataStore", Inexact: true, Effect: notReconciled},
 	{User: tektonTrigger, Path: "spec.template.ref", To: triggerTemplate, Label: "template", Effect: "its events start nothing"},
 	{User: tektonTrigger, Path: "spec.bindings[]", Name: "ref", To: triggerBinding, Or: []object.Kind{clusterTriggerBinding}, Label: "bindings", Effect: "its events start nothing"},
 	{User: shoot, Path: "spec.secretBindingName", To: kindOf(gardener, "v1beta1", "SecretBinding", "secretbindings", true), Label: "secretBindingName", Effect: "it is neither updated nor deleted in the cloud"},
