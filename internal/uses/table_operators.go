@@ -35,7 +35,8 @@ const (
 // Source: doc.traefik.io/traefik/reference/routing-configuration/kubernetes/crd: IngressRouteTCP, IngressRouteUDP,
 // TLSOption, ServersTransport.
 // Source: metallb.universe.tf/apis: BGPPeer.bfdProfile, BGPAdvertisement.peers; metallb, internal/allocator/allocator.go
-// Allocator.SetPools: an address that no pool has any more is taken from its Service.
+// Allocator.SetPools: an address that no pool has any more is taken from its Service. The webhooks of MetalLB and Kamaji
+// refuse to delete a BFDProfile or DataStore in use.
 // Source: docs.cilium.io, BGP Control Plane resources: peerConfigRef.
 // Source: volcano.sh/en/docs: vcjob, podgroup (queue).
 // Source: kueue.sigs.k8s.io/docs/reference: admissionChecks, topologyName; /docs/tasks/run: queue-name.
@@ -59,7 +60,7 @@ var operatorRules = []Rule{
 	{User: ingressRouteTCP, Path: "spec.tls.secretName", To: secret, Label: "tls", Effect: "no TLS certificate"},
 	{User: ingressRouteUDP, Path: "spec.routes[].services[]", Name: "name", To: service, Label: "services", Backend: true, Effect: "no backend"},
 
-	{User: bgpPeer, Path: "spec.bfdProfile", To: kindOf(metalLB, "v1beta1", "BFDProfile", "bfdprofiles", true), Label: "bfdProfile", Effect: "new settings of MetalLB are not applied"},
+	{User: bgpPeer, Path: "spec.bfdProfile", To: kindOf(metalLB, "v1beta1", "BFDProfile", "bfdprofiles", true), Label: "bfdProfile", Inexact: true, Effect: "new settings of MetalLB are not applied"},
 	{User: bgpAdvertisement, Path: "spec.peers[]", To: bgpPeer, Label: "peers", Effect: "it is not advertised to that peer"},
 	{User: service, Path: annotation("metallb.io/ip-allocated-from-pool"), To: addressPool, Several: inMetalLB, Inexact: true, Label: "address pool", Effect: lostAddress},
 	{User: service, Path: annotation("metallb.universe.tf/ip-allocated-from-pool"), To: addressPool, Several: inMetalLB, Inexact: true, Label: "address pool", Effect: lostAddress},
