@@ -48,8 +48,9 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 
 // planWarnings returns what must not be overlooked.
 func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
-	var blocked, held, unknown, contested, back []object.Ref
+	var blocked, mayHang, held, unknown, contested, back []object.Ref
 	var once []report.Release
+	open := p.MayHang()
 	for i := range caused {
 		e := &caused[i]
 		if e.Later == report.Deleted && e.Outcome != report.Blocked {
@@ -62,7 +63,11 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		}
 		switch e.Outcome {
 		case report.Blocked:
-			blocked = append(blocked, e.Object)
+			if open[e.Object] != nil {
+				mayHang = append(mayHang, e.Object)
+			} else {
+				blocked = append(blocked, e.Object)
+			}
 		case report.Unknown:
 			unknown = append(unknown, e.Object)
 		default:
@@ -79,7 +84,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		refs []object.Ref
 		text string
 	}{
-		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Unknown outcome:** "},
+		{blocked, "**Gets stuck:** "}, {mayHang, "**May get stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Unknown outcome:** "},
 		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
 	} {
 		if len(w.refs) > 0 {
