@@ -15,7 +15,7 @@ var namespaceFacts = &factKind{
 	},
 	facts: func(f *facts, o *object.Object) object.Facts {
 		n := f.namespace
-		if len(n.Finalizers) == 0 && !o.BeingDeleted() { // every namespace is created with it; only /finalize removes it
+		if !f.specShown && !o.BeingDeleted() { // every namespace is created with it; only /finalize removes it
 			n.Finalizers = []string{object.NamespaceToken}
 		}
 		n.Outside = sortedFields(f.outside)

@@ -252,7 +252,7 @@ func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
 	if k.facts == nil {
 		return
 	}
-	it.facts.pod.Mirror = it.seen&hasMirror != 0
+	it.facts.pod.Mirror, it.facts.specShown = it.seen&hasMirror != 0, it.seen&hasSpec != 0
 	var key []byte
 	if k.alike != nil {
 		key = k.alike(&it.facts)

@@ -157,8 +157,10 @@ type item struct {
 
 // facts are the fields of spec, status and annotations, by kind.
 type facts struct {
-	pod        object.PodFacts
-	namespace  object.NamespaceFacts
+	pod       object.PodFacts
+	namespace object.NamespaceFacts
+	// specShown is true if the object has a spec, also an empty one.
+	specShown  bool
 	definition object.CRDFacts
 	job        object.JobFacts
 	retries    jobRetries
