@@ -1,8 +1,6 @@
 package backup
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
@@ -137,7 +136,7 @@ func refusedFields(err error) []string {
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
-	return object.Mapped(status.Status().Details.Causes, func(cause v1.StatusCause) string { return cause.Field })
+	return object.Mapped(status.Status().Details.Causes, func(cause metav1.StatusCause) string { return cause.Field })
 }
 
 // checkPermission checks each permission once for steps that are not tried for a reason.

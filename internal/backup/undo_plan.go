@@ -251,8 +251,8 @@ func document(p *undo.Plan, values shownValues) *report.Undo {
 
 // describe fills in the changes, the stripped fields and the notes of a step.
 func describe(s *undo.Step, d *report.UndoStep) {
-	d.Changes, d.Stripped, d.Notes = changesOf(s), nil, nil
-	d.Stripped = append(d.Stripped, object.Mapped(s.Stripped, func(x undo.Stripped) string { return x.Field })...)
+	d.Changes, d.Notes = changesOf(s), nil
+	d.Stripped = object.Mapped(s.Stripped, func(x undo.Stripped) string { return x.Field })
 	for _, n := range s.Notes {
 		note := report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)}
 		if volume, claim, ok := s.Volume(); ok && isOfVolume(n) {

@@ -332,9 +332,7 @@ func celStrings(texts []string) cel.Value {
 	if len(texts) == 0 {
 		return cel.Value{Kind: cel.Absent}
 	}
-	list := cel.Value{Kind: cel.List}
-	list.Items = append(list.Items, object.Mapped(texts, cel.NewString)...)
-	return list
+	return cel.Value{Kind: cel.List, Items: object.Mapped(texts, cel.NewString)}
 }
 
 // celObject returns the fields of an object that the snapshot knows and a deletion does not change.

@@ -45,9 +45,8 @@ type roleBody struct {
 }
 
 func (s *Shown) takeRole(b *body, d *roleBody) {
-	r := Role{Ref: b.ref()}
-	r.Rules = append(r.Rules, object.Filtered(d.Rules, func(rule Rule) bool { return len(rule.Resources) > 0 })...)
-	s.Roles = append(s.Roles, r)
+	rules := object.Filtered(d.Rules, func(rule Rule) bool { return len(rule.Resources) > 0 })
+	s.Roles = append(s.Roles, Role{Ref: b.ref(), Rules: rules})
 }
 
 // bindingBody has the fields that are read from a RoleBinding or ClusterRoleBinding.

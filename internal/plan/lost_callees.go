@@ -48,9 +48,8 @@ func newLostCallees(assessment *health.Assessment) lostCallees {
 		return l
 	}
 	for _, b := range assessment.Callees() {
-		f := followedCallee{Callee: b}
-		f.left = append(f.left, object.Mapped(b.Pods, func(pod *object.Object) types.UID { return pod.UID })...)
-		l.callees = append(l.callees, f)
+		left := object.Mapped(b.Pods, func(pod *object.Object) types.UID { return pod.UID })
+		l.callees = append(l.callees, followedCallee{Callee: b, left: left})
 	}
 	return l
 }

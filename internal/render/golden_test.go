@@ -155,6 +155,9 @@ func assertPresentable(t interface {
 	Errorf(string, ...any)
 }, s Style, out string) {
 	t.Helper()
+	if strings.Contains(out, noBreak) {
+		t.Errorf("a command has spaces that cannot be pasted:\n%s", out)
+	}
 	if !utf8.ValidString(out) {
 		t.Errorf("not UTF-8: %q", out)
 	}

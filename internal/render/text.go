@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// noBreak is a space at which wrapText does not break a line. It writes a usual space.
+// noBreak is a space at which wrapText does not break a line. In its result, it is a plain space.
 const noBreak = "\u00a0"
 
 // wrapText breaks text at blanks into lines of at most room columns; lines after the first have

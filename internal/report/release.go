@@ -45,7 +45,8 @@ const (
 //
 //	ns/shop waits for cm/locked, whose controller is unknown, and for pod/web, whose node does not report
 func (p *Plan) MayHang() map[object.Ref][]Release {
-	of := map[object.Ref][]Release{} // of objects that were being deleted before, only what waits for them names the releases
+	// Objects that were being deleted before have no releases of their own: what waits for them names these.
+	of := map[object.Ref][]Release{}
 	for i := range p.Effects {
 		for _, r := range p.Effects[i].Once {
 			if !slices.Contains(of[r.Object], r) {
