@@ -22,6 +22,8 @@ type Inventories struct {
 	// restored maps each entry that a deployer creates again to the object that lists it. It is computed on
 	// first use.
 	restored map[object.Coordinates]*object.Object
+	// instances are the instances of kro by uid, computed on first use.
+	instances map[string]*object.Object
 	// groups are the served API groups, computed on first use.
 	groups map[string]bool
 }

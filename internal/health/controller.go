@@ -216,9 +216,14 @@ func (s *Assessment) works(p *Pod) bool {
 	return p.Phase == "Running" && p.Ready && p.Waiting == "" && !p.BeingDeleted && node != NodeNotReady && node != NodeAbsent
 }
 
-// Runs reports whether a pod with one of the names of a controller works.
-func (s *Assessment) Runs(c *finalizer.Controller) bool {
-	return slices.ContainsFunc(s.programs.podsOf([]*finalizer.Controller{c}), s.works)
+// Working returns the pods with one of the names of a controller that work.
+func (s *Assessment) Working(c *finalizer.Controller) (pods []object.Ref) {
+	for _, p := range s.programs.podsOf([]*finalizer.Controller{c}) {
+		if s.works(p) {
+			pods = append(pods, p.Ref)
+		}
+	}
+	return pods
 }
 
 // DNSFacts returns the flag of ExternalDNS that decides about its records; nil if that is not known, if several have
@@ -231,7 +236,7 @@ func (s *Assessment) DNSFacts() *object.OutsideFacts {
 			policy = p.DNSPolicy
 		}
 	}
-	if !whole || policy == "" || policy == "sync" && !s.Runs(&externalDNS) {
+	if !whole || policy == "" || policy == "sync" && len(s.Working(&externalDNS)) == 0 {
 		return nil
 	}
 	return &object.OutsideFacts{Fields: []object.FieldValue{{Field: finalizer.DNSPolicy, Value: policy}}}

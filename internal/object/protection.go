@@ -58,6 +58,8 @@ const (
 	DefaultClass
 	// NamedInDNS is on what ExternalDNS makes DNS records for.
 	NamedInDNS
+	// OperatorPaused tells an operator to leave the parts of the object as they are.
+	OperatorPaused
 )
 
 // The keys of the annotations that protect.
@@ -121,6 +123,12 @@ var finalizerAnnotations = map[string]struct {
 	DefaultIngressKey:     {DefaultClass, is("true")},
 	DefaultSnapshotKey:    {DefaultClass, is("true")},
 	dnsNameKey:            {NamedInDNS, exists},
+
+	"strimzi.io/pause-reconciliation":     {OperatorPaused, is("true")},
+	"eck.k8s.elastic.co/managed":          {OperatorPaused, is("false")},
+	"cnpg.io/reconciliationLoop":          {OperatorPaused, is("disabled")},
+	"autoscaling.keda.sh/paused":          {OperatorPaused, isTrue},
+	"autoscaling.keda.sh/paused-replicas": {OperatorPaused, exists},
 }
 
 func isTrue(value string) bool {

@@ -67,8 +67,16 @@ func breakagesOf(snap *snapshot.Snapshot, assessment *health.Assessment, p *repo
 	return b.list, b.unread()
 }
 
-// comesBack reports whether an object is created again at once if it goes.
-func comesBack(e *report.Effect) bool { return e.Recreator != "" && e.RecreatedWhen == "" }
+// comesBack reports whether a part of Kubernetes creates an object again at once if it goes.
+func comesBack(e *report.Effect) bool {
+	return e.Recreator != "" && e.RecreatedWhen == "" && !mayComeBack(e)
+}
+
+// mayComeBack reports whether an object may be created again at once, or with other content: the Secret of an
+// ExternalSecret.
+func mayComeBack(e *report.Effect) bool {
+	return e.RecreatedIf != "" || e.RecreatedBy != nil && e.RecreatedWhen == "" && object.MayBeCustom(object.GroupOf(e.RecreatedBy.APIVersion))
+}
 
 // compareBreakages puts the worst first.
 func compareBreakages(a, b report.Breakage) int {
@@ -91,25 +99,10 @@ func (b *breakages) lost(at object.Coordinates) (object.Ref, report.Certainty, b
 	// A claim that is being deleted is of no use for new pods, and a pod answers no requests any more;
 	// anything else works until it is gone.
 	ends := e.Object.Is(object.PVC) || e.Object.Is(object.Pod) && e.Outcome == report.Blocked
-	if (e.Outcome != report.Deleted && !ends || b.mayComeBack(e.Object)) && certainty == report.Sure {
+	if (e.Outcome != report.Deleted && !ends || mayComeBack(e)) && certainty == report.Sure {
 		certainty = report.Possible
 	}
 	return e.Object, certainty, true
-}
-
-// mayComeBack reports whether an object belongs to a custom resource that stays, whose controller may create it
-// again: the Secret of an ExternalSecret.
-func (b *breakages) mayComeBack(ref object.Ref) bool {
-	o := b.snap.ObjectAt(ref.Coordinates())
-	if o == nil {
-		return false
-	}
-	by, controlled := o.Controller()
-	if !controlled || !object.MayBeCustom(object.GroupOf(by.APIVersion)) {
-		return false
-	}
-	owner := b.snap.ObjectAt(by.In(o.Namespace).Coordinates())
-	return owner != nil && owner.UID == by.UID && !owner.BeingDeleted() && b.goes.at(owner.Coordinates()) == nil
 }
 
 // staying returns the object that a user is told as: the workload of a pod. It returns false for one that

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
@@ -198,28 +197,6 @@ func (s *simulation) inventoryOf(d *finalizer.Deployer, from *object.Object) ite
 	}
 }
 
-// restored returns the Recreation of an object that a deployer applies again. It does so if it runs, and the object
-// for which it has applied it stays.
-func (s *finalState) restored(o *object.Object) (controllers.Recreation, bool) {
-	from, d := s.inventoryFinder().RestorerOf(o)
-	if from == nil {
-		return controllers.Recreation{}, false
-	}
-	if _, standing := s.Find(from.Ref); standing != controllers.Lives {
-		return controllers.Recreation{}, false
-	}
-	by, _ := RemovedBy(d.Finalizers[0], from.Kind)
-	again := controllers.Recreation{Controller: by, For: from.Ref, When: d.Restored, Assumption: by + " still has it in its source"}
-	switch r := s.finalizerControllers.withController(from, report.Release{Object: from.Ref, Finalizer: d.Finalizers[0], State: report.ControllerUnknown}); r.State {
-	case report.ControllerGone, report.ControllerPaused:
-		return controllers.Recreation{}, false
-	case report.ControllerRuns:
-	default:
-		again.When += ", if it runs"
-	}
-	return again, true
-}
-
 // remedies returns the commands of deployers that keep what these delete with the targets.
 func (s *simulation) remedies() []report.Remedy {
 	var list []report.Remedy
@@ -299,7 +276,7 @@ func (s *simulation) addUnlisted(u *Unseen, p *report.Plan, o *object.Object) {
 // deletes that, too.
 func (s *simulation) addMade(p *report.Plan, goes *deletedUIDs, o *object.Object) {
 	s.inventoryFinder().MadeFor(o, func(by *finalizer.Controller, when string, made []*object.Object) {
-		if h := s.options.Health; h == nil || !h.Runs(by) {
+		if !s.runs(by) {
 			when = strings.TrimSuffix("it runs and "+when, " and ")
 		}
 		x := report.Unlisted{Object: o.Ref, Controller: by.Name, Reason: string(reason.MadeForIt)}

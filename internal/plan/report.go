@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/health"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
@@ -136,9 +135,7 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 			}
 		}
 		s.addExpiry(&effects[i], out.Track.First)
-		if out.Result == report.Deleted {
-			end.addRecreator(&effects[i], out)
-		}
+		end.addRecreator(&effects[i], out.Track.First)
 	}
 	return effects
 }
@@ -283,6 +280,8 @@ type finalState struct {
 	}
 	// nodeless is true if no node is left that runs new pods. It is computed on first use.
 	nodeless, nodelessKnown bool
+	// makers has the objects that makersOf returns, by what they name. It is computed on first use.
+	makers map[object.Coordinates][]object.Ref
 }
 
 // Find returns the object that the snapshot has at the coordinates, in its last state, and whether
@@ -330,74 +329,4 @@ func (s *finalState) Definition(apiVersion string) object.Ref {
 		}
 	}
 	return object.Ref{}
-}
-
-// addRecreator adds to the effect on a deleted object the controller that creates it again.
-func (s *finalState) addRecreator(e *report.Effect, out *outcome.Outcome) {
-	again, ok := controllers.ComesBack(s, out.Track.First)
-	if !ok {
-		again, ok = s.restored(out.Track.First)
-	}
-	if !ok || s.namespaceGoes(out.Track.First) {
-		return
-	}
-	e.Recreator, e.RecreatedWhen = again.Controller, cmp.Or(again.When, s.refusedRecreation(out.Track.First), s.withoutNode(out.Track.First))
-	if again.For.Name != "" {
-		ref := again.For
-		e.RecreatedBy = &ref
-	}
-	e.Assumptions = append(slices.Clip(e.Assumptions), "for what comes back, "+again.Assumption)
-}
-
-// refusedRecreation returns when an object is created again that a webhook must admit, if that does not
-// answer; empty for at once.
-func (s *finalState) refusedRecreation(o *object.Object) string {
-	if s.options.Health == nil {
-		return ""
-	}
-	if surely, _ := s.options.Health.Webhooks(health.Write{Operation: health.Create, Object: o}); len(surely) > 0 {
-		return onceAnswered(surely[0])
-	}
-	return ""
-}
-
-// namespaceGoes reports whether an object cannot be created again, because its namespace is being deleted.
-//
-// Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Lifecycle.Admit.
-func (s *finalState) namespaceGoes(o *object.Object) bool {
-	namespace := s.snap.FindKind(object.Namespace, "", o.Namespace)
-	if namespace == nil {
-		return false
-	}
-	_, standing := s.Find(namespace.Ref)
-	return standing == controllers.Gone
-}
-
-// withoutNode says that a pod that is created again does not run, because no node is left for it: each is
-// gone, cordoned, or without a kubelet. Empty if a node may run it.
-func (s *finalState) withoutNode(o *object.Object) string {
-	if pod := o.Pod(); pod == nil || pod.Mirror || pod.NodeName == "" {
-		return ""
-	}
-	if !s.nodelessKnown {
-		s.nodelessKnown = true
-		nodes := s.snap.All(object.Node.GroupResource())
-		s.nodeless = len(nodes) > 0 && s.snap.Covers(object.Node.Resource(), "") && !slices.ContainsFunc(nodes, s.runsNewPods)
-	}
-	if !s.nodeless {
-		return ""
-	}
-	return "but no node is left to run it"
-}
-
-// runsNewPods reports whether a node may run new pods.
-func (s *finalState) runsNewPods(node *object.Object) bool {
-	if _, standing := s.Find(node.Ref); standing != controllers.Lives {
-		return false
-	}
-	if s.options.Health == nil {
-		return true
-	}
-	state, _ := s.options.Health.Node(node.Name)
-	return state != health.NodeNotReady && !s.options.Health.Cordoned(node.Name)
 }

@@ -54,10 +54,8 @@ func EffectNote(e *report.Effect) string {
 		return laterDeletionNote(e)
 	case e.Outcome == report.Blocked && e.BlockedBy != nil:
 		return blockedByNote(*e.BlockedBy)
-	case e.RecreatedBy != nil || e.Recreator != "":
-		return "comes back"
 	}
-	return ""
+	return recreatedNote(e)
 }
 
 // laterDeletionNote returns when an object is deleted later than expected.

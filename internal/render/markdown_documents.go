@@ -48,7 +48,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 
 // planWarnings returns what must not be overlooked.
 func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
-	var blocked, mayHang, held, unknown, contested, back []object.Ref
+	var blocked, mayHang, held, unknown, contested, back, mayBeBack []object.Ref
 	var once []report.Release
 	open := p.MayHang()
 	for i := range caused {
@@ -75,8 +75,11 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		if e.DependsOnTiming {
 			contested = append(contested, e.Object)
 		}
-		if e.RecreatedBy != nil || e.Recreator != "" {
+		switch recreatedNote(e) {
+		case "comes back":
 			back = append(back, e.Object)
+		case "may come back":
+			mayBeBack = append(mayBeBack, e.Object)
 		}
 	}
 	var points []string
@@ -85,7 +88,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		text string
 	}{
 		{blocked, "**Gets stuck:** "}, {mayHang, "**May get stuck:** "}, {held, laterWarning(s, p, once)}, {unknown, "**Unknown outcome:** "},
-		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
+		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "}, {mayBeBack, "**May come back:** "},
 	} {
 		if len(w.refs) > 0 {
 			points = append(points, w.text+s.firstRefs(w.refs, maxTargets))

@@ -136,7 +136,7 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 			stays.add(e, effectReason(s, *e))
 		case report.Deleted:
 			if again := recreatedText(s, *e); again != "" {
-				back.add(e, strings.TrimPrefix(again, "; comes back: "))
+				back.add(e, strings.TrimPrefix(strings.TrimPrefix(again, "; "), "comes back: "))
 			}
 		}
 	}

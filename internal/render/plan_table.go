@@ -165,22 +165,37 @@ func reasonFromFields(s Style, e report.Effect) string {
 	return text + recreatedText(s, e)
 }
 
-// recreatedText returns a warning if the object will be recreated.
+// recreatedText returns a warning if the object will be recreated, or may be.
 func recreatedText(s Style, e report.Effect) string {
-	by, when := s.text(e.Recreator), ""
-	if e.RecreatedWhen != "" {
-		when = " " + s.text(e.RecreatedWhen)
-	}
-	switch {
-	case e.RecreatedBy == nil && by == "":
+	note := recreatedNote(&e)
+	if note == "" {
 		return ""
-	case e.RecreatedBy == nil:
-		return "; comes back: " + by + " creates it again" + when
-	case by == "":
-		return "; comes back: created again for " + s.name(*e.RecreatedBy) + when
-	default:
-		return "; comes back: " + by + " creates it again for " + s.name(*e.RecreatedBy) + when
 	}
+	text := "; " + note + ": created again"
+	if e.Recreator != "" {
+		text = "; " + note + ": " + s.text(e.Recreator) + " creates it again"
+	}
+	if e.RecreatedBy != nil {
+		text += " for " + s.name(*e.RecreatedBy)
+	}
+	if e.RecreatedWhen != "" {
+		text += " " + s.text(e.RecreatedWhen)
+	}
+	if e.RecreatedIf != "" {
+		text += " if " + s.text(e.RecreatedIf)
+	}
+	return text
+}
+
+// recreatedNote says whether an object is created again; empty if that is not expected.
+func recreatedNote(e *report.Effect) string {
+	switch {
+	case e.RecreatedBy == nil && e.Recreator == "":
+		return ""
+	case e.RecreatedIf != "":
+		return "may come back"
+	}
+	return "comes back"
 }
 
 // blockedByText returns what blocks an object that is being deleted.

@@ -200,9 +200,11 @@ type Effect struct {
 	// Recreator is the controller that creates the object again. RecreatedBy is the object that it
 	// does so for, if there is one. RecreatedWhen is when it does so, such as "when it restarts",
 	// or why that is of no use, such as "but no node is left to run it"; empty if it does at once.
+	// RecreatedIf is what is not known and decides whether it does so, such as "it runs"; empty for nothing.
 	Recreator     string      `json:"recreator,omitempty"`
 	RecreatedBy   *object.Ref `json:"recreatedBy,omitempty"`
 	RecreatedWhen string      `json:"recreatedWhen,omitempty"`
+	RecreatedIf   string      `json:"recreatedIf,omitempty"`
 	Message       string      `json:"message"`
 }
 

@@ -19,6 +19,8 @@ type Recreation struct {
 	For object.Ref
 	// When is the moment of the re-creation, such as "when it restarts". "" means at once.
 	When string
+	// If must hold, too, and is not known to: a clause. Empty if the object surely comes back.
+	If string
 	// Assumption is what must hold for the re-creation: a sentence without a full stop.
 	Assumption string
 }
