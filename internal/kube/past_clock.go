@@ -332,7 +332,8 @@ func (r *clockReader) timesInChanges(changes []past.Change) []past.Moment {
 }
 
 // deletionRevisions returns the revisions at which an object was deleted or lost an owner, and
-// those at which the history of a kind begins, sorted.
+// those at which the history of a kind begins, sorted, each once: after a restart of the server the
+// histories of many kinds begin at the same one.
 func deletionRevisions(record *past.Record) []uint64 {
 	revisions := object.Mapped(record.Limits, func(l past.Limit) uint64 { return l.From.Revision })
 	for i := range record.Changes {
@@ -342,7 +343,7 @@ func deletionRevisions(record *past.Record) []uint64 {
 		}
 	}
 	slices.Sort(revisions)
-	return revisions
+	return slices.Compact(revisions)
 }
 
 // widestGap returns the middle one of the revisions in the widest gap between ticks that has any.
