@@ -318,8 +318,10 @@ func permissionsOf(client *kube.Client, verb string, refs []object.Ref) ([]permi
 // protectedError reports that an object is protected and was left alone.
 type protectedError struct{ Why reason.Code }
 
-// Error names the reason.
-func (e *protectedError) Error() string { return "it is protected now: " + string(e.Why) }
+// Error names what protects the object.
+func (e *protectedError) Error() string {
+	return "it is protected now by its " + reason.ProtectingPart(e.Why)
+}
 
 // protected returns a *protectedError if an object must be left alone. The plan was checked against
 // the same policy, but the object may have been protected since. Finalizers are removed only from

@@ -201,7 +201,7 @@ func (a *consequenceIndex) change(now *object.Object) string {
 	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool {
 		return a.deleted[ref.UID] && (seen == nil || !seen.RefersTo(ref.UID))
 	}):
-		return name + " belongs to what goes now"
+		return name + " has got an owner that is deleted, and may go, too"
 	}
 	return ""
 }

@@ -305,6 +305,20 @@ const (
 	Gathering             Code = "Gathering"
 )
 
+// ProtectingPart returns the part of an object that protects it.
+func ProtectingPart(code Code) string {
+	switch code {
+	case ProtectedByAnnotation:
+		return "annotation kubectl-gc.io/protect"
+	case ProtectedByHelm:
+		return "annotation helm.sh/resource-policy: keep"
+	case ProtectedNamespace:
+		return "name"
+	default:
+		return "kind"
+	}
+}
+
 // Gate has the reasons not to delete garbage.
 var Gate = &Family{
 	Title: "Reasons not to delete",

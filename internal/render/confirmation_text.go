@@ -173,11 +173,9 @@ func obstacleText(o *report.Obstacle) string {
 	case reason.ProtectedNamespace:
 		return who + is + "protected: the cluster depends on the namespace; no option unlocks this"
 	case reason.ProtectedByAnnotation:
-		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect; no option unlocks this: remove the annotation first"
-	case reason.ProtectedByHelm:
-		return who + is + "protected by" + its + "annotation helm.sh/resource-policy: keep"
-	case reason.ProtectedKind:
-		return who + is + "protected by" + its + "kind"
+		return who + is + "protected by" + its + reason.ProtectingPart(reason.ProtectedByAnnotation) + "; no option unlocks this: remove the annotation first"
+	case reason.ProtectedByHelm, reason.ProtectedKind:
+		return who + is + "protected by" + its + reason.ProtectingPart(reason.Code(o.Reason))
 	case reason.ProtectedOutside:
 		return "data outside of the cluster is deleted with " + who + ", or may be"
 	default:

@@ -202,10 +202,10 @@ func TestCollectWhileOthersWrite(t *testing.T) {
 		"changed after the backup":  {"after-backup", func(s *stage) { s.label("a") }, 0, nil, ""},
 		"protected after the backup": {"after-backup", func(s *stage) {
 			s.kubectl(nil, "annotate", "configmap", "a", "-n", s.namespace, "kubectl-gc.io/protect=true")
-		}, 5, []string{"a", "below-a"}, "ProtectedByAnnotation"},
+		}, 5, []string{"a", "below-a"}, "annotation kubectl-gc.io/protect"},
 		"protected right before the write": {"before-write-1", func(s *stage) {
 			s.kubectl(nil, "annotate", "configmap", "a", "-n", s.namespace, "kubectl-gc.io/protect=true")
-		}, 5, []string{"a", "below-a"}, "ProtectedByAnnotation"},
+		}, 5, []string{"a", "below-a"}, "annotation kubectl-gc.io/protect"},
 		"adopted after the backup": {"after-backup", func(s *stage) { s.adopt("a") }, 5, []string{"a", "below-a"}, "NotDone"},
 		"gone after the backup":    {"after-backup", func(s *stage) { s.kubectl(nil, "delete", "configmap", "a", "-n", s.namespace) }, 0, nil, ""},
 		"made anew":                {"after-backup", func(s *stage) { s.anew("below-a") }, 3, []string{"below-a"}, "CreatedAgain"},

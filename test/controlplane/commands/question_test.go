@@ -42,10 +42,10 @@ func TestWhileTheQuestionIsOpen(t *testing.T) {
 		change func(*stage)
 		says   string
 	}{
-		"protected":                 {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
-		"protected by another word": {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"False"}}}`), "cm/below is protected now"},
-		"protected, and no backup":  {[]string{"configmap/owner", "--no-backup"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
-		"Helm is to keep it":        {owner, patch(`{"metadata":{"annotations":{"helm.sh/resource-policy":"keep"}}}`), "cm/below is protected now"},
+		"protected":                 {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now by its annotation"},
+		"protected by another word": {owner, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"False"}}}`), "cm/below is protected now by its annotation"},
+		"protected, and no backup":  {[]string{"configmap/owner", "--no-backup"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now by its annotation"},
+		"Helm is to keep it":        {owner, patch(`{"metadata":{"annotations":{"helm.sh/resource-policy":"keep"}}}`), "cm/below is protected now by its annotation"},
 		"held":                      {owner, patch(`{"metadata":{"finalizers":["example.com/lock"]}}`), "cm/below has finalizer example.com/lock now"},
 		"owned by another":          {owner, patch(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"OTHER"}]}}`), "cm/below is owned by"},
 		"orphaned":                  {owner, patch(`{"metadata":{"ownerReferences":null}}`), "cm/below is not owned by"},
@@ -55,11 +55,11 @@ func TestWhileTheQuestionIsOpen(t *testing.T) {
 			s.kubectl(nil, "patch", "configmap/other", "-n", s.namespace, "--type=merge", "-p", s.fill(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"OWNER"}]}}`))
 		}, "cm/other"},
 		"orphan, one more dependent":      {[]string{"configmap/owner", "--cascade=orphan"}, create(`{apiVersion: v1, kind: ConfigMap, ` + owned), "cm/late"},
-		"content is protected":            {namespace, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"content is protected":            {namespace, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now by its annotation"},
 		"content is held":                 {namespace, patch(`{"metadata":{"finalizers":["example.com/lock"]}}`), "cm/below has finalizer example.com/lock now"},
 		"more content":                    {namespace, create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: late}}`), "cm/late"},
 		"more content, of another kind":   {namespace, create(`{apiVersion: v1, kind: Secret, metadata: {name: late}}`), "secret/late"},
-		"the second target is protected":  {[]string{"configmap/other", "configmap/below"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now"},
+		"the second target is protected":  {[]string{"configmap/other", "configmap/below"}, patch(`{"metadata":{"annotations":{"kubectl-gc.io/protect":"true"}}}`), "cm/below is protected now by its annotation"},
 		"the second target is written to": {[]string{"configmap/other", "configmap/below"}, patch(`{"data":{"key":"new"}}`), "has changed since the plan was made"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			},
 			func(s *stage) {
 				s.create(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: held, uid: ` + s.uid("held") + `}]}}`)
-			}, "secret/late belongs to what goes now",
+			}, "secret/late has got an owner that is deleted",
 		},
 		"content of a new kind": {
 			[]string{"delete", "namespace/NAMESPACE", "--unlock=namespace"}, func(*stage) {},
@@ -124,7 +124,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			[]string{"delete", "configmap/owner"}, func(*stage) {},
 			func(s *stage) {
 				s.create(s.fill(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: OWNER}]}}`))
-			}, "/late belongs to what goes now",
+			}, "/late has got an owner that is deleted",
 		},
 		"dependent of a ClusterRole": {
 			[]string{"delete", "clusterrole/NAMESPACE"}, func(s *stage) {
@@ -134,7 +134,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			func(s *stage) {
 				s.create(s.fill(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: NAMESPACE, uid: ` +
 					s.says("clusterrole/"+s.namespace, "{.metadata.uid}") + `}]}}`))
-			}, "secret/late belongs to what goes now",
+			}, "secret/late has got an owner that is deleted",
 		},
 		"pod on a node": {
 			[]string{"delete", "node/NAMESPACE", "--unlock=node"}, func(s *stage) {

@@ -53,7 +53,7 @@ func TestProtectedAfterThePlan(t *testing.T) {
 			args := []string{"remove-finalizer", "configmaps", "--all-of-kind", "example.com/hold", "-n", s.namespace}
 			digest := s.digest(args...)
 			s.during(point, func() { s.protect("b") })
-			run := document[report.Run](t, s.want(s.gc(append(args, "--confirm="+digest, "-o", "json")...), 6, "ProtectedByAnnotation"))
+			run := document[report.Run](t, s.want(s.gc(append(args, "--confirm="+digest, "-o", "json")...), 6, "annotation kubectl-gc.io/protect"))
 			if o := s.at(s.in("configmaps/b")); o == nil || !slices.Equal(o.Finalizers, []string{"example.com/hold"}) {
 				t.Errorf("what is protected was written to: %+v", o)
 			}
