@@ -70,7 +70,9 @@ func (w *writer) differences(u *report.Undo) {
 		add(u.Skipped[i].Object, u.Skipped[i].Differences)
 	}
 	for i := range u.Steps {
-		add(u.Steps[i].Object, u.Steps[i].Differences)
+		if u.Steps[i].State != report.StepRestored { // otherwise nothing differs any more
+			add(u.Steps[i].Object, u.Steps[i].Differences)
+		}
 	}
 }
 

@@ -182,6 +182,7 @@ func TestUndoDifferences(t *testing.T) {
 		Steps: []report.UndoStep{
 			{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "made"), State: report.StepMade},
 			{N: 2, Verb: "Create", Object: coreRef("ConfigMap", "faster"), State: report.StepDiffers, Message: "it was created in the meantime, with other content, by somebody else", Differences: []report.FieldDifference{{Path: "data.a", Saved: &one}}},
+			{N: 3, Verb: "Overwrite", Object: coreRef("ConfigMap", "overwritten"), State: report.StepRestored, Differences: []report.FieldDifference{{Path: "data.b", Saved: &one}}},
 		},
 		Skipped: []report.UndoSkip{
 			{Object: coreRef("ConfigMap", "settings"), Reason: string(reason.Differs), Message: "it differs", Differences: []report.FieldDifference{{Path: `data["app.conf"]`, Now: &now, Saved: &saved}}},
@@ -192,7 +193,7 @@ func TestUndoDifferences(t *testing.T) {
 	for _, want := range []string{
 		"Incomplete: 3 objects exist again and differ from what was saved. To overwrite: --overwrite.\n",
 		"undo of b: partly done; 1 made, 3 differ\n",
-		"2   create   cm/faster            differs\n    it was created in the meantime, with other content, by somebody else\n",
+		"2   create      cm/faster                 differs\n    it was created in the meantime, with other content, by somebody else\n",
 		"cm/settings in namespace shop\n  data[\"app.conf\"]:\n  - b: 2\n  + b: 4\n",
 		"secret/key in namespace shop: data.key\n",
 		"cm/faster in namespace shop\n  data.a:\n  + x\n",
@@ -200,6 +201,9 @@ func TestUndoDifferences(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "data.b") {
+		t.Errorf("what was overwritten still differs:\n%s", text)
 	}
 }
 
