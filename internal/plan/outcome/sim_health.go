@@ -170,7 +170,7 @@ func (h *Health) Recovery() string {
 			policies++
 		}
 	}
-	unreachable := len(h.Undiscovered()) > 0 || policies < len(h.Refused) || h.Assessment != nil && !h.Assessment.Converted()
+	unreachable := len(h.Undiscovered()) > 0 || policies < len(h.Refused) || h.Assessment != nil && len(h.Assessment.UnreachableConversions()) > 0
 	switch {
 	case unreachable && policies > 0:
 		return "the unreachable API recovers and the admission policy allows it"
