@@ -59,8 +59,9 @@ const maxGuesses = 50
 // in which cert-manager runs.
 // Source: docs.crossplane.io/latest/packages: packagePullSecrets are in the namespace of Crossplane.
 // Source: calico, charts/tigera-operator/values.yaml: imagePullSecrets.
+// Source: keda, pkg/util/env_resolver.go GetClusterObjectNamespace: by default the namespace of its operator.
 // Source: docs.cilium.io, BGP Control Plane resources: bgpControlPlane.secretsNamespace.name is kube-system by default.
-var homes = map[string]string{certManager: "cert-manager", "pkg.crossplane.io": "crossplane-system", "cilium.io": system, "operator.tigera.io": "tigera-operator"}
+var homes = map[string]string{certManager: "cert-manager", keda: "keda", "pkg.crossplane.io": "crossplane-system", "cilium.io": system, "operator.tigera.io": "tigera-operator"}
 
 var composition = kindOf("apiextensions.crossplane.io", "v1", "Composition", "compositions", false)
 

@@ -40,8 +40,7 @@ type Rule struct {
 	// if the value is one name.
 	Several func(own string, value any) []string
 	// Inexact is true if the value may mean something else than the object of that name, or nothing: any controller
-	// may serve an Ingress, and each reads its own annotations. It is also true if a webhook refuses to delete an
-	// object in use.
+	// may serve an Ingress, and each reads its own annotations.
 	Inexact bool
 	// In is the field with the namespace of the target. Empty if it is that of the user, or in the value.
 	In string

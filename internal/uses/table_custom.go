@@ -3,6 +3,7 @@ package uses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -139,17 +140,24 @@ var (
 	}
 )
 
+const noCredentials = "triggers that use it have no credentials"
+
 // customRules returns the rules for kinds of other projects, as their API documents the fields.
 //
 // Source: gateway-api.sigs.k8s.io/reference/spec: ParentReference, BackendRef, SecretObjectReference, ReferenceGrant.
-// Source: cert-manager.io/docs/reference/api-docs: ObjectReference (kind is Issuer by default).
+// Source: cert-manager.io/docs/reference/api-docs: ObjectReference (kind is Issuer by default); cert-manager,
+// pkg/controller/certificates/keymanager/keymanager_controller.go createNextPrivateKeyRotationPolicyNever: without its
+// Secret a certificate has a new key; pkg/issuer/acme/setup.go.
 // Source: external-secrets.io/latest/api/externalsecret: secretStoreRef (kind is SecretStore by default).
-// Source: keda.sh/docs/latest/reference/scaledobject-spec: scaleTargetRef (kind is Deployment by default).
+// Source: keda.sh/docs/latest/reference/scaledobject-spec: scaleTargetRef (kind is Deployment by default); keda,
+// pkg/scaling/resolver/scale_resolvers.go resolveAuthRef: what is missing is logged, and some scalers work without it.
 // Source: istio.io/latest/docs/reference/config/networking: Destination.host: a short name is one of the
 // namespace of the rule; VirtualService.gateways: NAME or NAMESPACE/NAME.
 // Source: kubernetes.io/docs/concepts/workloads/autoscaling/vertical-pod-autoscale: targetRef.
-// Source: argo-rollouts.readthedocs.io/en/stable/features/specification, /features/analysis (clusterScope).
-// Source: prometheus-operator.dev/docs/api-reference/api.
+// Source: argo-rollouts.readthedocs.io/en/stable/features/specification, /features/analysis (clusterScope); argo-rollouts,
+// rollout/controller.go getRolloutReferencedResources: without one of them the spec is invalid, and nothing is done.
+// Source: prometheus-operator.dev/docs/api-reference/api; prometheus-operator, pkg/alertmanager/operator.go
+// loadConfigurationFromSecret.
 // Source: knative.dev/docs/serving/reference/serving-api.
 // Source: fluxcd.io/flux/components: kustomizations, helmreleases, and the sources.
 func customRules() []Rule {
@@ -159,25 +167,22 @@ func customRules() []Rule {
 		{User: gateway, Path: "spec.infrastructure.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
 		{User: gatewayClass, Path: "spec.parametersRef", Name: "name", To: configMap, Or: []object.Kind{}, Any: true, Label: "parametersRef", Effect: "its parameters are missing"},
 		{User: certificate, Path: "spec.issuerRef", Name: "name", To: issuer, Or: []object.Kind{clusterIssuer}, Any: true, Label: "issuerRef", Effect: "it is not renewed"},
-		{User: certificate, Path: "spec.secretName", To: secret, Created: true, Label: "secretName", Effect: "it is issued again, with another key unless that is kept"},
+		{User: certificate, Path: "spec.secretName", To: secret, Created: true, Label: "secretName", Effect: "it is issued again, with another key"},
 		{User: issuer, Path: "spec.ca.secretName", To: secret, Label: "ca", Effect: "it issues no certificates"},
-		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Created: true, Label: "privateKeySecretRef", Effect: "it registers a new account"},
+		{User: issuer, Path: "spec.acme.privateKeySecretRef", Name: "name", To: secret, Created: true, Label: "privateKeySecretRef", Effect: "it registers a new account, or issues no certificates if it may not make a key"},
 		{User: externalSecret, Path: "spec.secretStoreRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "secretStoreRef", Effect: "its Secret is not refreshed"},
 		{User: externalSecret, Path: "spec.dataFrom[].sourceRef.storeRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "storeRef", Effect: "its Secret is not refreshed"},
 		{User: externalSecret, Path: "spec.data[].sourceRef.storeRef", Name: "name", To: secretStore, Or: []object.Kind{clusterSecretStore}, Label: "storeRef", Effect: "its Secret is not refreshed"},
 		{User: podAutoscaler, Path: "spec.targetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.DaemonSet, object.ReplicaSet}, Label: "targetRef", Effect: "it has nothing to scale"},
 		{User: scaledObject, Path: "spec.scaleTargetRef", Name: "name", To: object.Deployment, Or: []object.Kind{object.StatefulSet, object.ReplicaSet, rollout}, Label: "scaleTargetRef", Effect: "it has nothing to scale"},
-		{User: scaledObject, Path: "spec.triggers[].authenticationRef", Name: "name", To: triggerAuth, Or: []object.Kind{clusterTriggerAuth}, Label: "authenticationRef", Effect: "its trigger fails"},
-		{User: triggerAuth, Path: "spec.secretTargetRef[]", Name: "name", To: secret, Label: "secretTargetRef", Effect: "triggers that use it fail"},
+		{User: scaledObject, Path: "spec.triggers[].authenticationRef", Name: "name", To: triggerAuth, Or: []object.Kind{clusterTriggerAuth}, Inexact: true, Label: "authenticationRef", Effect: "its trigger has no credentials"},
+		{User: triggerAuth, Path: "spec.secretTargetRef[]", Name: "name", To: secret, Inexact: true, Label: "secretTargetRef", Effect: noCredentials},
+		{User: triggerAuth, Path: "spec.configMapTargetRef[]", Name: "name", To: configMap, Inexact: true, Label: "configMapTargetRef", Effect: noCredentials},
 		{User: destinationRule, Path: "spec.host", To: service, Host: true, Label: "host", Effect: "it applies to nothing"},
-		{User: rollout, Path: "spec.workloadRef", Name: "name", To: object.Deployment, Or: []object.Kind{}, Label: "workloadRef", Effect: "it has no pod template"},
-		{User: rollout, Path: "spec.strategy.canary.stableService", To: service, Label: "stableService", Effect: "rollouts fail"},
-		{User: rollout, Path: "spec.strategy.canary.canaryService", To: service, Label: "canaryService", Effect: "rollouts fail"},
-		{User: rollout, Path: "spec.strategy.blueGreen.activeService", To: service, Label: "activeService", Effect: "rollouts fail"},
-		{User: rollout, Path: "spec.strategy.blueGreen.previewService", To: service, Label: "previewService", Effect: "rollouts fail"},
+		{User: rollout, Path: "spec.workloadRef", Name: "name", To: object.Deployment, Or: []object.Kind{}, Label: "workloadRef", Effect: notReconciled},
 		{User: prometheus, Path: "spec.serviceAccountName", To: object.ServiceAccount, Label: "serviceAccountName", Effect: newPodsRefused},
 		{User: prometheus, Path: "spec.additionalScrapeConfigs", Name: "name", To: secret, Label: "additionalScrapeConfigs", Effect: "its configuration is not made"},
-		{User: alertmanager, Path: "spec.configSecret", To: secret, Label: "configSecret", Effect: "it has no routes"},
+		{User: alertmanager, Path: "spec.configSecret", To: secret, Label: "configSecret", Effect: "its routes are replaced by a default that sends nothing"},
 		{User: serviceMonitor, Path: "spec.endpoints[].basicAuth.username", Name: "name", To: secret, Label: "basicAuth", Effect: "it is not scraped"},
 		{User: serviceMonitor, Path: "spec.endpoints[].basicAuth.password", Name: "name", To: secret, Label: "basicAuth", Effect: "it is not scraped"},
 		{User: serviceMonitor, Path: "spec.endpoints[].bearerTokenSecret", Name: "name", To: secret, Label: "bearerTokenSecret", Effect: "it is not scraped"},
@@ -221,12 +226,16 @@ func customRules() []Rule {
 		"canary.analysis.templates[]", "canary.steps[].analysis.templates[]", "canary.steps[].experiment.analyses[]",
 		"blueGreen.prePromotionAnalysis.templates[]", "blueGreen.postPromotionAnalysis.templates[]",
 	} {
-		list = append(list, Rule{User: rollout, Path: "spec.strategy." + in, Name: "templateName", To: analysis, Or: []object.Kind{clusterAnalysis}, Label: "analysis", Effect: "rollouts fail"})
+		list = append(list, Rule{User: rollout, Path: "spec.strategy." + in, Name: "templateName", To: analysis, Or: []object.Kind{clusterAnalysis}, Label: "analysis", Effect: notReconciled})
+	}
+	for _, in := range []string{"canary.stableService", "canary.canaryService", "canary.pingPong.pingService", "canary.pingPong.pongService", "blueGreen.activeService", "blueGreen.previewService"} {
+		list = append(list, Rule{User: rollout, Path: "spec.strategy." + in, To: service, Label: in[strings.LastIndex(in, ".")+1:], Effect: notReconciled})
 	}
 	list = append(
 		list,
-		Rule{User: virtualService, Path: "spec.gateways[]", To: istioGateway, Reserved: "mesh", Label: "gateways", Effect: "it is attached to nothing"},
+		Rule{User: virtualService, Path: "spec.gateways[]", To: istioGateway, Reserved: "mesh", Label: "gateways", Effect: "it is not attached to it"},
 		Rule{User: virtualService, Path: "spec.http[].mirror.host", To: service, Host: true, Label: "mirror", Effect: "requests are not mirrored"},
+		Rule{User: virtualService, Path: "spec.http[].mirrors[].destination.host", To: service, Host: true, Label: "mirrors", Effect: "requests are not mirrored"},
 	)
 	for _, protocol := range []string{"http", "tcp", "tls"} {
 		list = append(list, Rule{User: virtualService, Path: "spec." + protocol + "[].route[].destination.host", To: service, Host: true, Label: "destination", Backend: true, Effect: "no backend"})

@@ -144,7 +144,9 @@ func TestOf(t *testing.T) {
 		"a local volume": {object.PV.GroupKind, `{"spec":{"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"In","values":["n1"]},{"key":"kubernetes.io/hostname","operator":"In","values":["n1","n2"]},{"key":"zone","operator":"In","values":["a"]}]}]}}}}`, []string{
 			"spec.nodeAffinity.required.nodeSelectorTerms[].matchExpressions[] Node /n1",
 		}},
-		"a label": {kafkaTopic.GroupKind, `{"metadata":{"labels":{"strimzi.io/cluster":"main"}}}`, []string{"metadata.labels['strimzi.io/cluster'] Kafka.kafka.strimzi.io shop/main"}},
+		"the class of a Cluster": {object.CAPICluster.GroupKind, `{"spec":{"topology":{"classRef":{"name":"quick","namespace":"infra"}}}}`, []string{"spec.topology ClusterClass.cluster.x-k8s.io infra/quick", "spec.topology.classRef Class.cluster.x-k8s.io infra/quick"}},
+		"the same in v1beta1":    {object.CAPICluster.GroupKind, `{"spec":{"topology":{"class":"quick"}}}`, []string{"spec.topology ClusterClass.cluster.x-k8s.io shop/quick"}},
+		"a label":                {kafkaTopic.GroupKind, `{"metadata":{"labels":{"strimzi.io/cluster":"main"}}}`, []string{"metadata.labels['strimzi.io/cluster'] Kafka.kafka.strimzi.io shop/main"}},
 		"bindings of events": {eventListener.GroupKind, `{"spec":{"triggers":[{"bindings":[{"ref":"push"},{"ref":"all","kind":"ClusterTriggerBinding"},{"name":"inline","value":"x"}],"template":{"ref":"build"}}]}}`, []string{
 			"spec.triggers[].template.ref TriggerTemplate.triggers.tekton.dev shop/build", "spec.triggers[].bindings[] TriggerBinding.triggers.tekton.dev shop/push",
 			"spec.triggers[].bindings[] ClusterTriggerBinding.triggers.tekton.dev /all",
