@@ -101,12 +101,18 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 	case "gateway-exists-finalizer." + gatewayGroup, "gateway.k8s.aws/gatewayclass":
 		return Usage{Kinds: kindsOf(kinds, gatewayGroup, "", "Gateway")}, true
 	case kueueGroup + "/resource-in-use":
-		// Source: kubernetes-sigs/kueue pkg/controller/core/resourceflavor_controller.go
-		// ResourceFlavorReconciler.Reconcile.
+		// Source: kueue, the Reconcile functions of pkg/controller/core/resourceflavor_controller.go,
+		// admissioncheck_controller.go and clusterqueue_controller.go, and of pkg/controller/tas/topology_controller.go.
 		if o.Kind == "ResourceFlavor" {
 			return Usage{Kinds: kindsOf(kinds, kueueGroup, "", "ClusterQueue")}, true
 		}
-		return Usage{Kinds: kindsOf(kinds, kueueGroup, o.Kind, "ClusterQueue", "LocalQueue", workloadKind, "Cohort")}, true
+		if user := map[string]string{"AdmissionCheck": "ClusterQueue", "Topology": "ResourceFlavor"}[o.Kind]; user != "" {
+			return Usage{Kinds: kindsOf(kinds, kueueGroup, "", user), Referring: true}, true
+		}
+		return Usage{Kinds: kindsOf(kinds, kueueGroup, "", workloadKind)}, true
+	// Source: kamaji, controllers/datastore_controller.go DataStore.Reconcile.
+	case "kamaji.clastix.io/TenantControlPlane":
+		return Usage{Kinds: kindsOf(kinds, o.Group(), "", "TenantControlPlane"), Referring: true}, true
 	// Source: crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go Reconciler.Reconcile.
 	case "in-use.crossplane.io":
 		return Usage{Kinds: kindsOf(kinds, o.Group(), o.Kind, "ProviderConfigUsage", "ClusterProviderConfigUsage"), By: func(o, user *object.Object) bool {
@@ -116,6 +122,32 @@ func (v *Bindings) UsageOf(o *object.Object, name string) (Usage, bool) {
 		}}, true
 	}
 	return Usage{}, true
+}
+
+// refusers are webhooks that refuse to delete an object while one of another kind refers to it by a field that
+// package uses knows.
+//
+// Source: metallb, internal/k8s/webhooks/webhookv1beta1/bfdprofile_webhook.go validateBFDDelete; cluster-api,
+// core/webhooks/admission/clusterclass.go ClusterClass.ValidateDelete; volcano,
+// pkg/webhooks/admission/queues/validate/validate_queue.go validateQueueDeleting.
+var refusers = []struct {
+	webhook           string
+	group, of, usedBy string
+}{
+	{"bfdprofilevalidationwebhook.metallb.io", "metallb.io", "BFDProfile", "BGPPeer"},
+	{"validation.clusterclass.cluster.x-k8s.io", object.CAPICluster.Group, "ClusterClass", object.CAPICluster.Kind},
+	{"validatequeue.volcano.sh", "scheduling.volcano.sh", "Queue", "Queue"},
+}
+
+// RefusedInUse returns the webhook that refuses to delete an object of a kind in use, and what counts as use. The name
+// is empty if no such webhook is known.
+func RefusedInUse(o *object.Object, served *object.Resources) (webhook string, use Usage) {
+	for _, r := range refusers {
+		if r.of == o.Kind && r.group == o.Group() {
+			return r.webhook, Usage{Kinds: kindsOf(served, r.group, "", r.usedBy), Referring: true}
+		}
+	}
+	return "", Usage{}
 }
 
 // refersTo reports whether the content of a snapshot refers to the object. Another snapshot of the same name,

@@ -92,7 +92,7 @@ func (s *Assessment) Converted() bool {
 
 // Obstructed reports whether any known webhook, policy or label could make a write fail.
 func (s *Assessment) Obstructed() bool {
-	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.boundPolicies) > 0 || s.anyProtectionLabel
+	return len(s.unreachableWebhooks)+len(s.unreachableConversions)+len(s.boundPolicies) > 0 || s.anyProtected
 }
 
 // UnreachableWebhooks returns the webhooks without a working backend and with the failure policy Fail.

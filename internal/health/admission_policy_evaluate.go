@@ -85,14 +85,14 @@ func boundPoliciesOf(seen *Evidence) []boundPolicy {
 // Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Assessment) Denies(w Write) (surely, perhaps *Denial) {
-	if len(s.boundPolicies) == 0 && !s.anyProtectionLabel || w.Object.Group() == "admissionregistration.k8s.io" {
+	if len(s.boundPolicies) == 0 && !s.anyProtected || w.Object.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
 	}
 	r, err := s.snap.Resources.For(w.Object.APIVersion, w.Object.Kind)
 	if err != nil {
 		return nil, nil
 	}
-	if d := s.denialByLabel(w, r); d != nil {
+	if d := s.denialByWebhook(w, r); d != nil {
 		if d.Open == Decided {
 			return d, nil
 		}

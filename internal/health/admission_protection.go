@@ -7,12 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // inUseLabel is set by Crossplane on the objects that a Usage names. Its webhook is called for
-// deletes of objects with the label. Only the webhooks of inUseLabel and protectionLabel are
-// understood. It is unknown which deletes other working webhooks refuse.
+// deletes of objects with the label. Only the webhooks of inUseLabel, protectionLabel and
+// finalizer.RefusedInUse are understood. It is unknown which deletes other working webhooks refuse.
 //
 // Source: crossplane/crossplane internal/controller/protection/usage/reconciler.go
 // Reconciler.Reconcile, cluster/webhookconfigurations/usage.yaml.
@@ -86,6 +87,12 @@ func (u *InUse) matches(o *object.Object) bool {
 		(u.Ref.Namespace == "" || u.Of.Namespace == o.Namespace)
 }
 
+// mayBeProtected reports whether a webhook may refuse to delete an object, because of a label or its use.
+func (s *Assessment) mayBeProtected(o *object.Object) bool {
+	webhook, _ := finalizer.RefusedInUse(o, s.snap.Resources)
+	return webhook != "" || hasProtectionLabel(o)
+}
+
 // hasProtectionLabel reports whether an object has a label that asks a webhook to refuse its
 // deletion.
 func hasProtectionLabel(o *object.Object) bool {
@@ -98,11 +105,14 @@ func InUseByLabel(o *object.Object) bool {
 	return value == "true"
 }
 
-// denialByLabel returns the denial of a webhook that protects labelled objects. It returns nil if
+// denialByWebhook returns the denial of a webhook that protects labelled objects, or those in use. It returns nil if
 // no webhook refuses the deletion.
-func (s *Assessment) denialByLabel(w Write, r object.Resource) *Denial {
-	if w.Operation != Remove || w.Subresource != "" || !hasProtectionLabel(w.Object) {
+func (s *Assessment) denialByWebhook(w Write, r object.Resource) *Denial {
+	if w.Operation != Remove || w.Subresource != "" {
 		return nil
+	}
+	if d := s.denialInUse(w, r); d != nil || !hasProtectionLabel(w.Object) {
+		return d
 	}
 	if InUseByLabel(w.Object) {
 		if d := s.denialByUsage(w, r); d != nil {
@@ -115,7 +125,30 @@ func (s *Assessment) denialByLabel(w Write, r object.Resource) *Denial {
 	return nil
 }
 
-// denialByUsage implements denialByLabel for objects that Crossplane marks as in use. A Usage that
+// denialInUse implements denialByWebhook for objects to which others refer.
+func (s *Assessment) denialInUse(w Write, r object.Resource) *Denial {
+	name, usage := finalizer.RefusedInUse(w.Object, s.snap.Resources)
+	if name == "" {
+		return nil
+	}
+	_, asked, sure := s.webhookOf(w, r, func(h *Webhook) bool { return h.Name == name })
+	if !asked {
+		return nil
+	}
+	switch use := s.useOf(w.Object, usage); {
+	case len(use.Users) > 0:
+		d := &Denial{By: use.Users[0], Message: use.Users[0].ShortName() + " refers to it", Open: GuardOpen}
+		if sure && w.First {
+			d.Open, d.Message = Decided, d.Message+"; webhook "+name+" refuses to delete it"
+		}
+		return d
+	case use.Unseen || len(use.Possible) > 0:
+		return &Denial{By: w.Object.Ref, Open: GuardOpen, Message: "webhook " + name + " refuses to delete it in use, and not everything was read that may use it"}
+	}
+	return nil
+}
+
+// denialByUsage implements denialByWebhook for objects that Crossplane marks as in use. A Usage that
 // is being deleted still counts, and an object that is being deleted is still protected.
 //
 // Source: crossplane/crossplane internal/webhook/protection/usage/handler.go Handler.Handle.
@@ -162,7 +195,8 @@ func (s *Assessment) usagesSeen() bool {
 }
 
 // webhookOf returns a webhook that is called for a write. asked is true if one may be called, also
-// because not all webhooks were read. sure is true if one certainly is.
+// because not all webhooks were read. sure is true if one certainly is, and its failure is not ignored while it does not
+// answer.
 func (s *Assessment) webhookOf(w Write, r object.Resource, is func(*Webhook) bool) (found *Webhook, asked, sure bool) {
 	for n := range s.evidence.Webhooks {
 		h := &s.evidence.Webhooks[n]
@@ -171,7 +205,8 @@ func (s *Assessment) webhookOf(w Write, r object.Resource, is func(*Webhook) boo
 		}
 		takes, certain := h.Selects(w.Object, s.namespaceOf(w.Object))
 		if takes && certain {
-			return h, true, true
+			_, broken := s.Broken(&h.Client)
+			return h, true, !broken || !h.Ignored
 		}
 		asked = asked || takes
 	}
@@ -208,7 +243,7 @@ var protectedKinds = map[schema.GroupKind]dependence{
 	{Group: "apps.kruise.io", Kind: "CloneSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "StatefulSet"}: onReplicas, {Group: "apps.kruise.io", Kind: "UnitedDeployment"}: onReplicas,
 }
 
-// denialByKruise implements denialByLabel for objects that OpenKruise protects. It admits deletes
+// denialByKruise implements denialByWebhook for objects that OpenKruise protects. It admits deletes
 // of objects that are being deleted. It refuses for certain only if the feature
 // ResourcesDeletionProtection is on. The webhooks of Services and Ingresses exist only then. The
 // other webhooks are called regardless, and admit everything if it is off.

@@ -50,9 +50,8 @@ type Assessment struct {
 	unreachableWebhooks []*Webhook
 	// boundPolicies are the admission policies that could refuse a write.
 	boundPolicies []boundPolicy
-	// anyProtectionLabel is true if any object has a label that may make a webhook refuse its
-	// delete.
-	anyProtectionLabel bool
+	// anyProtected is true if a webhook may refuse to delete any object because of a label or its use.
+	anyProtected bool
 	// unreachableConversions are the CRDs with a conversion webhook without a working backend.
 	unreachableConversions []*Definition
 	// drainStoppers are the budgets that stop the drain of a node that a deletion waits for, computed on
@@ -103,7 +102,7 @@ func New(snap *snapshot.Snapshot, seen *Evidence, now int64) *Assessment {
 	if len(s.evidence.Attachments) > 0 {
 		s.attached = s.attachmentsOf(s.evidence)
 	}
-	s.anyProtectionLabel = slices.ContainsFunc(snap.Objects, hasProtectionLabel)
+	s.anyProtected = slices.ContainsFunc(snap.Objects, s.mayBeProtected)
 	for n := range s.evidence.Terminating {
 		t := &s.evidence.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t

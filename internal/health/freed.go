@@ -177,7 +177,7 @@ func (s *Assessment) FreedBy(by object.Ref, list func() []*object.Object) (freed
 		e.Policies = s.evidence.Policies
 	}
 	only.evidence = &e
-	only.anyProtectionLabel = false
+	only.anyProtected = false
 	only.findRefusals()
 	byLabel := s.protectionBy(gone)
 	mayRefuse := len(only.unreachableWebhooks)+len(only.boundPolicies)+len(only.unreachableConversions) > 0 || byLabel != nil
@@ -219,7 +219,7 @@ func (s *Assessment) pendingWrites(o *object.Object) []Write {
 // that protect labelled objects; nil if they don't for any object. Such a webhook and a Usage obstruct a deletion
 // only together. So each is judged with all of the other kind, and without the rest of its own.
 func (s *Assessment) protectionBy(gone *Shown) func(Write) bool {
-	if !s.anyProtectionLabel || len(gone.Webhooks)+len(gone.Usages) == 0 {
+	if !s.anyProtected || len(gone.Webhooks)+len(gone.Usages) == 0 {
 		return nil
 	}
 	with, without := *s.evidence, *s.evidence
@@ -235,7 +235,7 @@ func (s *Assessment) protectionBy(gone *Shown) func(Write) bool {
 		if err != nil {
 			return false
 		}
-		denied, still := before.denialByLabel(w, r), after.denialByLabel(w, r)
+		denied, still := before.denialByWebhook(w, r), after.denialByWebhook(w, r)
 		return denied != nil && (still == nil || denied.Open != still.Open)
 	}
 }

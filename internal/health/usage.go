@@ -33,6 +33,11 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	if !applies || OfManager(name) {
 		return Use{}, false
 	}
+	return s.useOf(o, usage), true
+}
+
+// useOf returns what uses an object, by what counts as use.
+func (s *Assessment) useOf(o *object.Object, usage finalizer.Usage) Use {
 	u := Use{Unseen: len(usage.Kinds) == 0 || usage.MayHideMore, UntilDeletion: usage.UntilDeletion}
 	for _, kind := range usage.Kinds {
 		for _, r := range s.snap.Resources.All() {
@@ -58,7 +63,7 @@ func (s *Assessment) UseOf(o *object.Object, name string) (Use, bool) {
 	if shown := s.Shown(o); shown != nil && u.Unseen {
 		u.Counted = max(0, shown.Users-len(u.Users))
 	}
-	return u, true
+	return u
 }
 
 // PauseOf returns why the controller of a finalizer leaves it on an object, as far as that is known. See
@@ -225,5 +230,8 @@ func (s *Assessment) refersTo(user, o *object.Object) (yes, known bool) {
 	}
 	rules := uses.Users(o.GroupKind())
 	i := slices.IndexFunc(rules, func(r *uses.Rule) bool { return r.User.GroupKind == user.GroupKind() })
-	return false, i >= 0 && s.evidence.CompletenessOf(PartOfKind(rules[i].User), user.Namespace).Whole
+	if i < 0 || s.evidence.withoutReferences[PartOfKind(rules[i].User)] {
+		return false, false
+	}
+	return false, s.evidence.CompletenessOf(PartOfKind(rules[i].User), user.Namespace).Whole
 }
