@@ -55,7 +55,7 @@ func TestAftermath(t *testing.T) {
 			if account[o.Ref] {
 				continue
 			}
-			if other, tried := planned(plan.Usual); !tried[o.Ref] {
+			if other, tried := planned(plan.Usual); !tried[o.Ref] && !mayBeCollected(t, snap, o.Ref) {
 				t.Fatalf("%s is gone in the end because of the delete of %s and is not in the account; in\n%s\n%s",
 					o.Ref, target.Ref, scenario.World{Objects: snap.Objects}.String(), accountText(other.Plan))
 			}
@@ -102,6 +102,15 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 			return left
 		}
 	}
+}
+
+// mayBeCollected reports whether a collector that starts deletes an object if its lists arrive in another order:
+//
+//	clusterrole/x names event/e of a namespace as its owner, which it cannot have, and cm/a has the same owner:
+//	event/e, of which nothing watches the kind, is looked up only if cm/a comes first
+func mayBeCollected(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) bool {
+	effects := simulate(t, snap, plan.CollectSeed(), plan.Options{Record: plan.RecordRequests, Explore: plan.Usual}).Plan.Effects
+	return slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Object == ref && e.IsDeleted() })
 }
 
 // sameStanding compares the fields that decide about deletion.

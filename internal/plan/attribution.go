@@ -21,6 +21,7 @@ type attribution struct {
 	health *health.Assessment
 	seed   Seed
 	tracks *outcome.Tracks
+	judge  *outcome.Judge
 	// writes returns the requests that a collection has sent so far.
 	writes func() []Write
 	// cachedMap is the impact map of the snapshot before our first request. The collector that owns
@@ -127,11 +128,18 @@ func (c *attribution) requested() []*object.Object {
 	return list
 }
 
-// withoutUs maps each object that changes without our requests to its last state in a future: nil if it
-// is deleted.
+// futureEnds is what a run has come to after a future.
+type futureEnds struct {
+	// changed maps each object that has changed to its state: nil if it is deleted.
+	changed map[object.Ref]*object.Object
+	// unknown has the objects with an unknown outcome.
+	unknown map[object.Ref]bool
+}
+
+// withoutUs is what happens without our requests.
 type withoutUs struct {
-	expected, later map[object.Ref]*object.Object
-	// targetIsGoing is true if a target was being deleted before. The maps have that deletion, too, and a
+	expected, later futureEnds
+	// targetIsGoing is true if a target was being deleted before. The ends have that deletion, too, and a
 	// request for such a target asks what is still to come, so they say nothing about it.
 	targetIsGoing bool
 	// deletedIfReleased are the objects that are deleted because of our requests if deployers that are not
@@ -153,7 +161,7 @@ func (c *attribution) endsSameWithoutUs(tr *outcome.Track) bool {
 	if tr.Changed&(outcome.InLaterFuture|outcome.LaterOfOthers) != 0 {
 		ends = c.withoutUs.later
 	}
-	end, touched := ends[tr.First.Ref]
+	end, touched := ends.changed[tr.First.Ref]
 	if !touched || end == nil {
 		return touched
 	}
@@ -180,23 +188,22 @@ func (s *simulation) findWithoutUs(ctx context.Context) (err error) {
 	return nil
 }
 
-// runWithoutUs runs the earlier deletions, and what follows from them, through both futures. It returns
-// the last states of the objects that have changed after each.
-func (s *simulation) runWithoutUs(ctx context.Context, theirs []*object.Object) (expectedEnds, laterEnds map[object.Ref]*object.Object, err error) {
+// runWithoutUs runs the earlier deletions, and what follows from them, through both futures.
+func (s *simulation) runWithoutUs(ctx context.Context, theirs []*object.Object) (expectedEnds, laterEnds futureEnds, err error) {
 	other := newSimulation(s.attribution.impactMap().Part(theirs...), CollectSeed(), s.optionsWithoutRecord(), assumptions{byHand: s.assumed.byHand})
 	if err := other.runUntilReleases(ctx); err != nil {
-		return nil, nil, err
+		return expectedEnds, laterEnds, err
 	}
 	for _, o := range theirs {
 		other.tracks.Of(o) // what nothing touches has finalizers, too
 	}
 	if _, err := other.removeFinalizers(ctx, nil, expected.ofAll()); err != nil {
-		return nil, nil, err
+		return expectedEnds, laterEnds, err
 	}
 	expectedEnds = other.ends()
 	other.recoverControllers()
 	if err := other.drain(ctx, nil); err != nil {
-		return nil, nil, err
+		return expectedEnds, laterEnds, err
 	}
 	_, err = other.removeFinalizers(ctx, nil, later.ofAll())
 	return expectedEnds, other.ends(), err
@@ -244,34 +251,88 @@ func (s *simulation) mayBeUndeployed(o *object.Object) bool {
 	})
 }
 
-// ends maps each object that has changed to its state.
-func (s *simulation) ends() map[object.Ref]*object.Object {
-	ends := map[object.Ref]*object.Object{}
+// ends returns what the run has come to.
+func (s *simulation) ends() futureEnds {
+	ends := futureEnds{changed: map[object.Ref]*object.Object{}, unknown: map[object.Ref]bool{}}
 	for _, tr := range s.tracks.All() {
 		if tr.Changed != 0 {
-			ends[tr.First.Ref] = tr.Last
+			ends.changed[tr.First.Ref] = tr.Last
+		}
+	}
+	for _, out := range s.judge.Outcomes().All() {
+		if out.Result == report.Unknown {
+			ends.unknown[out.Track.First.Ref] = true
 		}
 	}
 	return ends
 }
 
 // markAnyway sets Anyway on outcomes that our requests cause but that would have happened without
-// them too. Which of the two comes first is unknown, and the end is the same.
-func (c *attribution) markAnyway(all *outcome.Outcomes) {
+// them too. Which of the two comes first is unknown, and the end is the same. The outcomes are those after
+// the expected or the later future.
+func (c *attribution) markAnyway(all *outcome.Outcomes, after future) {
+	var unknown []*outcome.Outcome
 	for _, out := range all.All() {
-		if out.AlreadyHappening {
-			out.Anyway = out.Anyway || c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)
-		} else {
-			out.Anyway = out.Anyway || c.releasedAnyway(out)
+		switch {
+		case out.Anyway:
+		case out.AlreadyHappening:
+			out.Anyway = c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)
+		case out.Result == report.Unknown:
+			unknown = append(unknown, out)
+		default:
+			out.Anyway = c.releasedAnyway(out)
 		}
 	}
+	if c.withoutUs == nil || c.withoutUs.targetIsGoing {
+		return
+	}
+	ends := c.withoutUs.expected
+	if after.firstPhase == outcome.InLaterFuture {
+		ends = c.withoutUs.later
+	}
+	for n := -1; n != len(unknown); { // an object may be unknown because its owner is
+		n = len(unknown)
+		unknown = slices.DeleteFunc(unknown, func(out *outcome.Outcome) bool {
+			out.Anyway = c.unknownAnyway(out, all, ends)
+			return out.Anyway
+		})
+	}
+}
+
+// unknownAnyway reports whether an object of which it is unknown whether it goes does so without our requests,
+// too, or may: each of its owners ends the same way without them.
+//
+//	delete svc/a: pod/b, which was being deleted, owns cm/c, and so does an object that was not seen
+func (c *attribution) unknownAnyway(out *outcome.Outcome, all *outcome.Outcomes, ends futureEnds) bool {
+	o := out.Track.First
+	end, changed := ends.changed[o.Ref]
+	if mayGo := ends.unknown[o.Ref] || changed && end == nil; !mayGo || out.Track.Target || len(o.Owners) == 0 || c.takesNamespaceOf(o) || c.tracks.Deployer(o) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
+		at := c.judge.Locate(ref, o.Namespace)
+		tr := c.tracks.Meant(at)
+		if tr != nil {
+			at = tr.First.Ref // the reference may have another version or name
+		}
+		owner := c.judge.Of(all, at)
+		unknown := owner != nil && owner.Result == report.Unknown
+		switch _, changed := ends.changed[at]; {
+		case unknown || ends.unknown[at]:
+			return !unknown || !ends.unknown[at] || !owner.AlreadyHappening && !owner.Anyway
+		case tr == nil || tr.Changed == 0:
+			return changed
+		default:
+			return tr.Changed&outcome.AfterSeed != 0 || !c.endsSameWithoutUs(tr)
+		}
+	})
 }
 
 // releasedAnyway reports whether an object that is no target changes only once finalizers are removed, and
 // ends the same way without our requests.
 func (c *attribution) releasedAnyway(out *outcome.Outcome) bool {
 	tr := out.Track
-	if out.Result == report.Unknown || tr.Target || tr.Changed == 0 || tr.Changed&outcome.AfterSeed != 0 {
+	if tr.Target || tr.Changed == 0 || tr.Changed&outcome.AfterSeed != 0 {
 		return false
 	}
 	return c.endsSameWithoutUs(tr)

@@ -128,13 +128,42 @@ func TestEarlierDeletionsInAccount(t *testing.T) {
 			name: "it waits for an object of the delete",
 			world: "v1 Namespace a\nv1 Pod a/p node=x phase=Running fin=x/y\nv1 Node x\n" +
 				"resource.k8s.io/v1 ResourceClaim a/d deleting grace=0 fin=resource.kubernetes.io/delete-protection reserved=[pods:p:p]",
-			want: "ResourceClaim d: Sure Deleted FinalizerRemoved, Blocked after x/y of p (Unknown) anyway\n" +
+			want: "ResourceClaim d: Sure Deleted FinalizerRemoved, Blocked after x/y of p (Unknown)\n" +
 				"Namespace a: Sure Deleted AtOnce, Blocked after x/y of p (Unknown)\nPod p: Sure Deleted AtOnce, Blocked after x/y of p (Unknown)",
 		},
 		{
 			name:  "nothing that is shown holds it",
 			world: "v1 ConfigMap n/a fin=x/y\nv1 ConfigMap m/other deleting grace=0",
 			want:  "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of a (Unknown)",
+		},
+		{
+			name:   "what is unknown whatever we do: an owner goes with a deletion of before, and another one was not seen",
+			world:  "v1 Service n/a\nv1 Pod n/p deleting grace=0 fin=x/y owners=a\nv1 ConfigMap n/c owners=p,v1:Secret:s:s\nv1 ConfigMap n/d owners=c",
+			unread: "Secret",
+			want: "ConfigMap c: Unknown Deleted FinalizerRemoved, Kept after x/y of p (Unknown) anyway\n" +
+				"ConfigMap d: Unknown Deleted FinalizerRemoved, Kept after x/y of p (Unknown) anyway\nService a: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:   "what is unknown because of us: it loses an owner at once",
+			world:  "v1 Service n/a\nv1 Pod n/p deleting grace=0 fin=x/y owners=a\nv1 ConfigMap n/c owners=p,a,v1:Secret:s:s\nv1 ConfigMap n/d owners=c",
+			unread: "Secret",
+			want: "ConfigMap c: Sure Deleted AtOnce, Pruned after x/y of p (Unknown)\n" +
+				"ConfigMap d: Unknown Deleted FinalizerRemoved, Kept after x/y of p (Unknown)\nService a: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name: "a volume whose claim waits for a pod of ours and for one that was being deleted",
+			world: "v1 Namespace a\nv1 Node n1\nv1 PersistentVolume v uid=v phase=Bound claim=a/c:c reclaim=Delete by=disk.example.com csi\n" +
+				"v1 PersistentVolumeClaim a/c uid=c deleting grace=0 fin=kubernetes.io/pvc-protection\n" +
+				"v1 Pod a/held node=n1 phase=Running claims=c deleting grace=0 fin=x/y\nv1 Pod a/user node=n1 phase=Running claims=c",
+			want: "Namespace a: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
+				"PersistentVolume v: Possible Deleted FinalizerRemoved, Kept after kubernetes.io/pvc-protection of c (Unknown) after x/y of held (Unknown)\n" +
+				"Pod user: Sure Deleted ControllerActs, Deleted by kubelet",
+		},
+		{
+			name:  "two objects that share a uid, each with a finalizer",
+			world: "v1 Namespace a\nv1 Pod a/x uid=u fin=x/y\nv1 Secret a/y uid=u fin=x/y\nrbac.authorization.k8s.io/v1 ClusterRole of-a owners=a",
+			want: "ClusterRole of-a: Unknown Deleted ControllerActs, Unknown\nNamespace a: Unknown Deleted AtOnce, Unknown\n" +
+				"Pod x: Unknown Deleted AtOnce, Unknown\nSecret y: Unknown Deleted FinalizerRemoved, Kept after x/y of x (Unknown)",
 		},
 		{
 			name: "Flux takes the role, and without Flux it goes with a namespace that kro deletes, or not",

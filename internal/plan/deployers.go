@@ -60,10 +60,7 @@ func (s *simulation) undeploy(ctx context.Context, h heldObject, next future) he
 
 // deleteApplied sends the delete of an object that a deployer has applied.
 func (s *simulation) deleteApplied(ctx context.Context, d *finalizer.Deployer, from, o *object.Object, r report.Release) {
-	if s.futures.undeployed == nil {
-		s.futures.undeployed = map[types.UID]bool{}
-	}
-	s.futures.undeployed[o.UID] = true
+	s.futures.undeployed[s.tracks.Key(o)] = true
 	s.tracks.Undeploying(from, o)
 	policy := d.Policy(from, r.Finalizer)
 	s.recorder.runAs(cmp.Or(r.Controller, outcome.ActorReleaser), string(reason.Undeployed), func() {
@@ -88,7 +85,7 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 		terminating = terminating || o.BeingDeleted() && d.AwaitsEnd(o)
 		switch {
 		case o.BeingDeleted() || !d.Deletes(from, o):
-		case s.futures.undeployed[o.UID]:
+		case s.futures.undeployed[s.tracks.Key(o)]:
 			waits = true
 		case d.Waves && at.Wave < wave:
 		default:
@@ -117,7 +114,7 @@ func (s *simulation) hasBegun(d *finalizer.Deployer, from *object.Object) bool {
 			return false
 		}
 		_, err := s.recorder.server.Get(context.Background(), o.Ref)
-		return err != nil || s.futures.undeployed[o.UID]
+		return err != nil || s.futures.undeployed[s.tracks.Key(o)]
 	})
 }
 

@@ -28,7 +28,7 @@ func (s *simulation) freeDeletions(e object.Event) {
 		if o.BeingDeleted() && s.tracks.Phase != outcome.InBaseline {
 			s.tracks.Of(o).AddFreedBy(e.Object.Ref)
 		}
-		delete(s.futures.attempted, o.UID)
+		delete(s.futures.attempted, s.tracks.Key(o))
 	}
 	s.simHealth.Assessment, s.freed = now, true
 	maps.DeleteFunc(s.simHealth.Refused, func(_ object.Ref, r health.Refusal) bool { return r.By(e.Object.Ref) })

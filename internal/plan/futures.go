@@ -19,7 +19,8 @@ import (
 type future struct {
 	// selects reports whether a finalizer is removed.
 	selects func(report.Release) bool
-	// all removes them from all objects that are being deleted, for a run without a request.
+	// all removes them from all objects that are being deleted, for a run without a request. It leaves those
+	// that protect an object in use: our requests may be what ends its use.
 	all bool
 	// In firstPhase, finalizers are removed from objects that our requests delete, until nothing
 	// more changes. In awaitedPhase, they are also removed from awaited objects. Changes in that
@@ -69,9 +70,9 @@ type futures struct {
 	expectedReleases, otherReleases, releasesOfAwaited []report.Release
 	// attempted contains the finalizers that a request tried to remove, even if the server refused
 	// it.
-	attempted map[types.UID][]string
+	attempted map[outcome.Key][]string
 	// undeployed contains the objects that deployers have tried to delete.
-	undeployed map[types.UID]bool
+	undeployed map[outcome.Key]bool
 	// end contains the objects after the expected future, and steps the number of requests until
 	// then. Both are only set if the run continues after that.
 	end   []*object.Object
@@ -89,11 +90,9 @@ type futures struct {
 // isLater reports whether a step belongs to the later future, which the plan does not expect.
 func (f *futures) isLater(step int) bool { return f.end != nil && step > f.steps }
 
-func (f *futures) recordAttempt(uid types.UID, names []string) {
-	if f.attempted == nil {
-		f.attempted = map[types.UID][]string{}
-	}
-	f.attempted[uid] = append(f.attempted[uid], names...)
+// attempted returns the finalizers of an object that a request tried to remove.
+func (s *simulation) attempted(o *object.Object) []string {
+	return s.futures.attempted[s.tracks.Key(o)]
 }
 
 // runExpectedFuture continues to the expected future.
@@ -131,7 +130,7 @@ func (s *simulation) runLaterFuture(ctx context.Context, all *outcome.Outcomes) 
 		return err
 	}
 	s.futures.last = s.judge.Outcomes()
-	s.attribution.markAnyway(s.futures.last)
+	s.attribution.markAnyway(s.futures.last, later)
 	for _, out := range all.All() {
 		// It would have happened without our requests too, but now they cause it.
 		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.changesByRecovery(out.Track)
@@ -214,7 +213,8 @@ func (s *simulation) removeFinalizers(ctx context.Context, random *rand.Rand, ne
 				// A refusal is visible: the object is unchanged.
 				_ = s.removeFinalizersFrom(ctx, h.object, h.names)
 			})
-			s.futures.recordAttempt(h.object.UID, h.names)
+			key := s.tracks.Key(h.object)
+			s.futures.attempted[key] = append(s.futures.attempted[key], h.names...)
 			if s.tracks.Of(h.object).Awaited {
 				s.futures.releasesOfAwaited = append(s.futures.releasesOfAwaited, h.releases...)
 			} else {
@@ -305,7 +305,7 @@ func (s *simulation) heldObjectOf(tr *outcome.Track, next future, others, byHand
 		return h
 	}
 	for _, r := range s.finalizerControllers.releasesOf(tr.Last) {
-		if slices.Contains(s.futures.attempted[tr.Last.UID], r.Finalizer) || !next.selects(r) || !byHand && s.waitsForInventory(tr.Last, r, next) {
+		if slices.Contains(s.attempted(tr.Last), r.Finalizer) || !next.selects(r) || next.all && isProtection(r) || !byHand && s.waitsForInventory(tr.Last, r, next) {
 			continue
 		}
 		h.names, h.releases = append(h.names, r.Finalizer), append(h.releases, r)

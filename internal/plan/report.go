@@ -16,7 +16,7 @@ import (
 // report returns the plan of the expected future. addLater completes it.
 func (s *simulation) report(all *outcome.Outcomes) *report.Plan {
 	s.attribution.markUnrelated(all)
-	s.attribution.markAnyway(all)
+	s.attribution.markAnyway(all, expected)
 	s.judge.AddRewritten(all)
 	scope := s.namespaceScope()
 	if s.options.OnlyNear && s.seed.Verb != Collect {

@@ -85,10 +85,7 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 			found.addSet(h.releasesAt(claim))
 		}
 		if o.BeingDeleted() {
-			found.addReleases(slices.DeleteFunc(h.controllers.releasesOf(o), func(r report.Release) bool {
-				k, known := finalizer.Of(r.Finalizer)
-				return known && k.Class == finalizer.Protection // it goes with the users
-			}))
+			found.addReleases(slices.DeleteFunc(h.controllers.releasesOf(o), isProtection))
 			if o.Is(object.PVC) {
 				for _, pod := range h.podsByClaim()[[2]string{o.Namespace, o.Name}] {
 					found.addSet(h.releasesFor(pod))
@@ -99,6 +96,12 @@ func (h requiredReleases) releasesFor(o *object.Object) *releaseSet {
 	list := found.build(h.unions)
 	h.cache[key] = list
 	return list
+}
+
+// isProtection reports whether a finalizer goes with the users of its object.
+func isProtection(r report.Release) bool {
+	k, known := finalizer.Of(r.Finalizer)
+	return known && k.Class == finalizer.Protection
 }
 
 func podsByClaim(snap *snapshot.Snapshot) map[[2]string][]*object.Object {

@@ -91,6 +91,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, assumed: a, simHealth: simHealth, assumedCollector: o.assumeCollector(seed),
 		recorder:  newRecorder(simHealth, o.simulatedObjects(snap), o.Record),
+		futures:   futures{attempted: map[outcome.Key][]string{}, undeployed: map[outcome.Key]bool{}},
 		collector: newCollector(snap, o, a.memory),
 	}
 	s.recorder.keep = a.withheld.keeper(o.Keep)
@@ -102,7 +103,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 		NotAskedFor: s.notAskedFor, UndecidedBefore: a.withheld,
 		Tracks: s.tracks, Words: s.recorder.words, Kept: s.recorder.withheldWrites, Refused: s.recorder.refusedWrites,
 		Server: s.recorder.server, Lookups: unrecordedReads{s.recorder}, Collector: s.collector,
-		Inventory: s.inventoryFacts, Attempted: func(uid types.UID) []string { return s.futures.attempted[uid] },
+		Inventory: s.inventoryFacts, Attempted: s.attempted,
 		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Health: simHealth, Causes: &s.attribution,
 	}
 	s.finalizerControllers = finalizerControllers{lookup: o.Controller, simulated: s.controllers, cache: map[report.Release]report.Release{}}
@@ -117,7 +118,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options, a assumptions)
 	if a.byHand != nil {
 		s.finalizerControllers.lookup = s.finalizerControllers.lookup.orGone(a.byHand)
 	}
-	s.attribution = attribution{snap: snap, health: o.Health, seed: seed, tracks: s.tracks, writes: s.writes}
+	s.attribution = attribution{snap: snap, health: o.Health, seed: seed, tracks: s.tracks, judge: s.judge, writes: s.writes}
 	if o.reachCache != nil && o.reachCache.part != nil {
 		s.attribution.cachedMap = o.reachCache.paths
 	}

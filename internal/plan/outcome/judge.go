@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -45,7 +43,7 @@ type Judge struct {
 	// Gone reports whether the controller of a finalizer of an object is known not to run.
 	Gone func(o *object.Object, finalizer string) bool
 	// Attempted returns the finalizers of an object that their controllers tried to remove.
-	Attempted func(types.UID) []string
+	Attempted func(*object.Object) []string
 	// Controllers are the simulated controllers other than the collector. Health is their known
 	// health.
 	Controllers []controllers.Controller

@@ -88,7 +88,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 
 // attemptedAll reports whether the controllers of all finalizers of an object tried to remove them.
 func (j *Judge) attemptedAll(o *object.Object) bool {
-	tried := j.Attempted(o.UID)
+	tried := j.Attempted(o)
 	return !slices.ContainsFunc(o.Finalizers(), func(name string) bool { return !slices.Contains(tried, name) })
 }
 
