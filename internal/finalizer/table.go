@@ -183,19 +183,16 @@ var special = []struct {
 
 // fits reports whether a name matches a pattern. `*` matches any text, also an empty one.
 func fits(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	last := len(parts) - 1
-	if last == 0 {
+	part, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
 		return name == pattern
 	}
-	name, ok := strings.CutPrefix(name, parts[0])
-	for _, part := range parts[1:last] {
-		if !ok {
-			return false
-		}
+	name, ok := strings.CutPrefix(name, part)
+	for ok && strings.Contains(rest, "*") {
+		part, rest, _ = strings.Cut(rest, "*")
 		_, name, ok = strings.Cut(name, part)
 	}
-	return ok && strings.HasSuffix(name, parts[last])
+	return ok && strings.HasSuffix(name, rest)
 }
 
 // Fields returns the parts of the table.
