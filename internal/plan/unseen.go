@@ -76,7 +76,7 @@ func (u *Unseen) Owners(snap *snapshot.Snapshot, o *object.Object) {
 		switch {
 		case err != nil && object.MayBeCustom(object.GroupOf(ref.APIVersion)):
 			u.Of(snap, object.CRD.Resource(), "")
-		case err != nil, r.Namespaced && o.Namespace == "": // the collector does not look for it
+		case err != nil, r.Namespaced && o.Namespace == "", snap.Covers(r, o.Namespace): // the collector does not look for it, or it was seen
 		case snap.Find(r.APIVersion(), r.Kind, o.Namespace, ref.Name) == nil && snap.Find(r.APIVersion(), r.Kind, "", ref.Name) == nil:
 			u.Of(snap, r, o.Namespace)
 		}
