@@ -24,15 +24,14 @@ type Outcome struct {
 	// Anyway: the requests cause it, but it would have happened without them, too.
 	Anyway          bool
 	DependsOnTiming bool
+	// open: something outside of the snapshot may hold the object, too. lingering: the object waits for one that
+	// an overdue controller may still delete.
+	open, lingering bool
 	// Ends has the other outcomes that were found if the result depends on timing.
 	Ends   []End
 	Detail string
-	// open: something outside of the snapshot may hold the object, too.
-	open bool
 	// overdue is set if a controller is overdue with this object, but others may hold it as well.
-	// lingering: the object waits for one that an overdue controller may still delete.
-	overdue   *OverdueDeletion
-	lingering bool
+	overdue *OverdueDeletion
 }
 
 // Outcomes maps the keys of tracks to outcomes. A nil *Outcomes is empty for readers.

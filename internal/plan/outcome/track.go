@@ -37,13 +37,13 @@ type Track struct {
 	// Awaited: the object was deleted before our requests, and something that follows from them waits
 	// for it.
 	Awaited bool
-	// FreedBy are the objects, in object.Compare order, that each obstructed the deletion of the object, which had
-	// begun before our requests, and that are gone because of them.
-	FreedBy []object.Ref
 	// reclaimed: the object is a volume that was deleted because its claim went.
 	reclaimed bool
 	// updated: a request removed a finalizer or an owner reference.
 	updated bool
+	// FreedBy are the objects, in object.Compare order, that each obstructed the deletion of the object, which had
+	// begun before our requests, and that are gone because of them.
+	FreedBy []object.Ref
 }
 
 // AddFreedBy adds an object to FreedBy.
