@@ -438,6 +438,9 @@ func (r *recorder) takeEvents(cause int) {
 		}
 		r.followCallees(e)
 		if r.watches(e.Object) {
+			if n := len(r.pending); n == cap(r.pending) {
+				r.pending = slices.Grow(r.pending, n) // append grows by a quarter, which copies each event four times
+			}
 			r.pending = append(r.pending, e)
 		}
 	}
