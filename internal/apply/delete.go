@@ -365,7 +365,11 @@ func (r *run) whyUncollected(ctx context.Context, left []object.Ref, now map[obj
 	}
 	why = fmt.Sprintf(" seems to run in this cluster: nothing has changed for %s, and %s", r.o.stallTimeout(), why)
 	if slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Consequence.Controller == "" && slices.Contains(stays, e.Object) }) {
-		return "no garbage collector" + why + ": `kubectl gc collect` does it"
+		ns, where := stays[0].Namespace, "-A"
+		if ns != "" && !slices.ContainsFunc(stays, func(ref object.Ref) bool { return ref.Namespace != ns }) {
+			where = "-n " + ns
+		}
+		return "no garbage collector" + why + ": `kubectl gc collect " + where + "` does it"
 	}
 	return "no kube-controller-manager" + why
 }

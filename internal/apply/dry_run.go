@@ -174,7 +174,7 @@ func (r *run) rehearse(ctx context.Context, seen *object.Object, policy engine.P
 			return ctx.Err()
 		}
 	}
-	return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
+	return &RefusedError{Why: "the server would not delete " + ref.FullName() + ": " + err.Error()}
 }
 
 // plannedObject returns an object as the plan saw it.

@@ -67,7 +67,7 @@ func (r *run) unreadableObjects(now map[object.Ref]currentState) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("unknown whether %d of the objects are as predicted: %s", n, why)
+	return fmt.Sprintf("the outcome of %s is unknown: %s", report.Plural(n, "object"), why)
 }
 
 // deletedCRD returns the CustomResourceDefinition of an object's kind if the plan deletes it and

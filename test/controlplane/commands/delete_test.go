@@ -75,7 +75,7 @@ func TestDeleteUncollected(t *testing.T) {
 	s := enter(t)
 	s.configMap("below", "owner", s.configMap("owner", "", ""))
 	a := s.confirmed("delete", "configmap/owner", "-n", s.namespace, "--patience=1s")
-	a.want(t, 6, "no garbage collector seems to run in this cluster", "`kubectl gc collect")
+	a.want(t, 6, "no garbage collector seems to run in this cluster", "`kubectl gc collect -n "+s.namespace+" ")
 	if diff := cmp.Diff([]string{"below"}, s.names("ConfigMap")); diff != "" {
 		t.Error(diff)
 	}
