@@ -144,9 +144,9 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == string(reason.TokenReferenceRemoved):
 		return "stays; the tokens controller removes " + names(e.Because) + " from its secrets"
 	case e.Reason == string(reason.RulesAggregated):
-		return "stays; its rules are aggregated again without " + names(e.Because)
+		return "stays; its rules are aggregated again because of " + names(e.Because)
 	case e.Reason == string(reason.RulesUnknown):
-		return "stays; its rules are aggregated again without " + names(e.Because) + ", and ClusterRoles that were not seen may allow the same"
+		return "stays; its rules are aggregated again because of " + names(e.Because) + ", and ClusterRoles that were not seen may allow the same"
 	case e.Reason == string(reason.PVCLeft):
 		return "stays with its data: StatefulSets leave their PVCs, and " + names(e.Because) + " goes"
 	case e.Reason == string(reason.VolumeRecycled):

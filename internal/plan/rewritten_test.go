@@ -41,17 +41,17 @@ func TestRewritten(t *testing.T) {
 			"Namespace s: Deleted Requested deleted as requested",
 			"Secret t: Deleted DeletedByController goes with ns/s", "ServiceAccount ci: Deleted DeletedByController goes with ns/s"}},
 		{"the only role with a rule", role + "x labels=to=edit rules=a,b\n" + role + "edit aggregates=to=edit rules=a,b,c\n" + role + "y labels=to=edit rules=b,c", "", []string{
-			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again without clusterrole.rbac.authorization.k8s.io/x: it loses 1 of its 3 rules", x}},
+			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again because of clusterrole.rbac.authorization.k8s.io/x: it loses 1 of its 3 rules", x}},
 		{"a rule that another role has", role + "x labels=to=edit rules=b\n" + role + "edit aggregates=to=edit rules=a,b\n" + role + "a labels=to=edit rules=a,b", "", []string{x}},
 		{"a rule that another role has behind others", role + "x labels=to=edit rules=b\n" + role + "edit aggregates=to=edit rules=b,c\n" + role + "y labels=to=edit rules=c,b", "", []string{
-			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again without clusterrole.rbac.authorization.k8s.io/x: its rules stay, in another order", x}},
+			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again because of clusterrole.rbac.authorization.k8s.io/x: its rules stay, in another order", x}},
 		{"an aggregate of an aggregate", role + "x labels=to=edit rules=a\n" + role + "edit labels=to=admin aggregates=to=edit rules=a\n" + role + "admin aggregates=to=admin rules=a", "", []string{
-			"ClusterRole admin: Kept RulesAggregated stays; its rules are aggregated again without clusterrole.rbac.authorization.k8s.io/edit: it loses 1 of its 1 rules",
-			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again without clusterrole.rbac.authorization.k8s.io/x: it loses 1 of its 1 rules", x}},
+			"ClusterRole admin: Kept RulesAggregated stays; its rules are aggregated again because of clusterrole.rbac.authorization.k8s.io/edit: it loses 1 of its 1 rules",
+			"ClusterRole edit: Kept RulesAggregated stays; its rules are aggregated again because of clusterrole.rbac.authorization.k8s.io/x: it loses 1 of its 1 rules", x}},
 		{"a role that no other one selects", role + "x labels=to=edit rules=a\n" + role + "view aggregates=to=view rules=c\n" + role + "y labels=to=view rules=c", "", []string{x}},
 		{"roles of which only the metadata is known", role + "x labels=to=edit\n" + role + "edit", "", []string{x}},
 		{"not all roles were seen", role + "x labels=to=edit rules=a\n" + role + "edit aggregates=to=edit rules=a", "ClusterRole", []string{
-			"ClusterRole edit: Kept RulesUnknown stays; its rules are aggregated again without clusterrole.rbac.authorization.k8s.io/x, and ClusterRoles that were not seen may allow the same: it may lose 1 of its 1 rules", x}},
+			"ClusterRole edit: Kept RulesUnknown stays; its rules are aggregated again because of clusterrole.rbac.authorization.k8s.io/x, and ClusterRoles that were not seen may allow the same: it may lose 1 of its 1 rules", x}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
