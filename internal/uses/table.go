@@ -2,6 +2,7 @@ package uses
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -109,7 +110,8 @@ func workloadRules() []Rule {
 // environment cannot be made waits with CreateContainerConfigError; pkg/volume/secret/secret.go
 // SetUpAt: a pod without its volume waits; pkg/volume/csi/csi_mounter.go supportsVolumeLifecycleMode: so does one
 // with a volume of its own, without the CSIDriver; plugin/pkg/admission/{serviceaccount,priority,runtimeclass}:
-// a pod that names an absent object is refused; pkg/serviceaccount/claims.go Validate: a token is
+// a pod that names an absent object is refused; pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions: an
+// ephemeral container that has started is not started again; pkg/serviceaccount/claims.go Validate: a token is
 // invalid once its account is deleted; plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit: a pod
 // without one has the account default.
 // Source: secrets-store-csi-driver.sigs.k8s.io/getting-started/usage: secretProviderClass.
@@ -123,6 +125,9 @@ func podRules() []Rule {
 			Rule{Path: c + ".env[].valueFrom.secretKeyRef", Name: "name", To: secret, Label: "env"},
 			Rule{Path: c + ".env[].valueFrom.configMapKeyRef", Name: "name", To: configMap, Label: "env"},
 		)
+	}
+	for i := range list {
+		list[i].Inexact = strings.HasPrefix(list[i].Path, "ephemeralContainers[]") // it starts only once, and may have
 	}
 	const volume = "volumes[]."
 	list = append(

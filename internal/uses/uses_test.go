@@ -282,3 +282,14 @@ func drawValue(depth int) *rapid.Generator[any] {
 		}
 	})
 }
+
+// TestEphemeralContainers: one that has started needs its environment no longer, while others may be restarted.
+func TestEphemeralContainers(t *testing.T) {
+	for field, want := range map[string]bool{"containers": false, "ephemeralContainers": true} {
+		raw := `{"spec":{"` + field + `":[{"env":[{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`
+		refs := Of(object.Pod.GroupKind, "shop", []byte(raw))
+		if len(refs) != 1 || refs[0].Rule(object.Pod.GroupKind).Inexact != want {
+			t.Errorf("%s: %v", field, refs)
+		}
+	}
+}
