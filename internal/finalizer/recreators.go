@@ -31,7 +31,7 @@ type Recreator struct {
 }
 
 // keepsSource is the Assumption of operators that copy.
-const keepsSource = "its source still has what it was made of"
+const keepsSource = "its source still has what it was made of, and it is not immutable"
 
 // groupKinds returns kinds of a group.
 func groupKinds(group string, kinds ...string) (list []schema.GroupKind) {

@@ -334,11 +334,12 @@ func ObjectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	protection := object.ProtectionOf(m.GetAnnotations())
 	revision := object.RevisionBy(m.GetAnnotations()[object.RevisionAnnotation])
 	tracker := object.TrackerBy(m.GetAnnotations()[object.TrackerAnnotation])
-	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && tracker == "" && deleted == nil && grace == nil {
+	wave := object.WaveBy(m.GetAnnotations()[object.WaveAnnotation], m.GetAnnotations()[object.WeightAnnotation])
+	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && wave == 0 && tracker == "" && deleted == nil && grace == nil {
 		return o
 	}
 	life := o.Edit()
-	life.Finalizers, life.GracePeriod, life.Protection, life.Revision, life.Tracker = m.GetFinalizers(), grace, protection, revision, tracker
+	life.Finalizers, life.GracePeriod, life.Protection, life.Revision, life.Wave, life.Tracker = m.GetFinalizers(), grace, protection, revision, wave, tracker
 	if deleted != nil {
 		life.DeletionTimestamp = deleted.Unix()
 		life.Protection |= object.ApprovalBy(m.GetAnnotations()[object.ApprovalAnnotation], life.DeletionTimestamp)

@@ -178,7 +178,7 @@ func snapshotFacts(kind, content object.Kind, bound, prefix string) *factKind {
 				return nil
 			}
 			inventory := f.takeInventory()
-			inventory.add(object.Coordinates{Group: content.Group, Kind: content.Kind, Name: cmp.Or(f.delivery.content, prefix+string(o.UID))}, 0)
+			inventory.add(object.Coordinates{Group: content.Group, Kind: content.Kind, Name: cmp.Or(f.delivery.content, prefix+string(o.UID))})
 			return inventory.InventoryFacts
 		},
 	}

@@ -48,7 +48,6 @@ type delivery struct {
 		Kind      string `json:"kind"`
 		Namespace string `json:"namespace"`
 		Name      string `json:"name"`
-		Wave      int    `json:"syncWave"`
 		Confirm   bool   `json:"requiresDeletionConfirmation"`
 	}
 	listed *struct {
@@ -195,11 +194,11 @@ var helmReleaseFacts = &factKind{
 		}
 		for _, r := range d.releases {
 			if !d.uninstall.KeepsHistory {
-				inventory.add(r.record(d.storage), 0)
+				inventory.add(r.record(d.storage))
 			}
 		}
 		if namespace, name, ok := strings.Cut(d.chart, "/"); ok {
-			inventory.add(object.Coordinates{Group: "source.toolkit.fluxcd.io", Kind: "HelmChart", Namespace: namespace, Name: name}, 0)
+			inventory.add(object.Coordinates{Group: "source.toolkit.fluxcd.io", Kind: "HelmChart", Namespace: namespace, Name: name})
 		}
 		return inventory.InventoryFacts
 	},
@@ -267,7 +266,7 @@ func (f *facts) takeInventory() inventory {
 	if d.resources != nil {
 		for n, r := range *d.resources {
 			at := object.Coordinates{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
-			add(n, "status.resources", object.InventoryEntry{Coordinates: at, Wave: r.Wave, Confirm: r.Confirm})
+			add(n, "status.resources", object.InventoryEntry{Coordinates: at, Confirm: r.Confirm})
 		}
 	}
 	if d.listed != nil {
@@ -285,8 +284,8 @@ func (i inventory) unread(why string) {
 	}
 }
 
-func (i inventory) add(at object.Coordinates, wave int) {
-	i.Entries = append(i.Entries, object.InventoryEntry{Coordinates: at, Wave: wave})
+func (i inventory) add(at object.Coordinates) {
+	i.Entries = append(i.Entries, object.InventoryEntry{Coordinates: at})
 }
 
 // These are fields of several deployers.

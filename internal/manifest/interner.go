@@ -134,6 +134,8 @@ type Lifecycle struct {
 	Protection object.Protection
 	Revision   uint32
 	Tracker    []byte
+	// Wave and Weight are the values of object.WaveAnnotation and object.WeightAnnotation.
+	Wave, Weight []byte
 	// Approval is the value of object.ApprovalAnnotation.
 	Approval []byte
 }
@@ -142,13 +144,17 @@ type Lifecycle struct {
 // if it is empty.
 func (in *Interner) Lifecycle(read *Lifecycle) *object.Lifecycle {
 	deletion := read.Deleted != 0 || read.HasGrace
-	if len(read.Finalizers) == 0 && read.Protection == 0 && read.Revision == 0 && len(read.Tracker) == 0 && !deletion {
+	wave := int32(0)
+	if len(read.Wave)+len(read.Weight) > 0 {
+		wave = object.WaveBy(string(read.Wave), string(read.Weight))
+	}
+	if len(read.Finalizers) == 0 && read.Protection == 0 && read.Revision == 0 && wave == 0 && len(read.Tracker) == 0 && !deletion {
 		return nil
 	}
-	in.scratch = appendLifecycle(in.scratch[:0], read.Protection, read.Revision, read.Tracker, read.Finalizers)
+	in.scratch = appendLifecycle(in.scratch[:0], read.Protection, read.Revision, wave, read.Tracker, read.Finalizers)
 	shared, ok := in.lifecycles[string(in.scratch)]
 	if !ok {
-		shared = &object.Lifecycle{Protection: read.Protection, Revision: read.Revision, Tracker: in.Bytes(read.Tracker)}
+		shared = &object.Lifecycle{Protection: read.Protection, Revision: read.Revision, Wave: wave, Tracker: in.Bytes(read.Tracker)}
 		for _, f := range read.Finalizers {
 			shared.Finalizers = append(shared.Finalizers, in.Bytes(f))
 		}
@@ -181,7 +187,7 @@ func (in *Interner) WithFacts(life *object.Lifecycle, key []byte, facts func() o
 	}
 	// No protection has the value 0xff: no key with facts equals one without.
 	in.scratch = append(in.scratch[:0], 0xff)
-	in.scratch = append(appendLifecycle(in.scratch, of.Protection, of.Revision, of.Tracker, of.Finalizers), key...)
+	in.scratch = append(appendLifecycle(in.scratch, of.Protection, of.Revision, of.Wave, of.Tracker, of.Finalizers), key...)
 	shared, ok := in.lifecycles[string(in.scratch)]
 	if !ok {
 		shared = withFacts(*of, facts())
@@ -198,8 +204,9 @@ func withFacts(life object.Lifecycle, facts object.Facts) *object.Lifecycle {
 }
 
 // appendLifecycle appends a key that is equal for objects with equal Lifecycles without a deletion.
-func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, tracker T, finalizers []T) []byte {
+func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, wave int32, tracker T, finalizers []T) []byte {
 	key = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(key, uint32(p)), revision)
+	key = binary.AppendVarint(key, int64(wave))
 	key = append(binary.AppendUvarint(key, uint64(len(tracker))), tracker...)
 	key = binary.AppendUvarint(key, uint64(len(finalizers)))
 	for _, f := range finalizers {
@@ -215,6 +222,7 @@ func (rd *reading) build(it *item) *object.Object {
 	m.name, m.uid, m.version, m.namespace = it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version), it.bytes(it.namespace)
 	m.created, m.generation, m.Protection, m.Revision = it.created, it.generation, it.protection, it.revision
 	m.Tracker, m.Approval = object.TrackerBy(it.bytes(it.tracker)), it.bytes(it.approval)
+	m.Wave, m.Weight = it.bytes(it.wave), it.bytes(it.weight)
 	m.Deleted, m.Grace, m.HasGrace = it.deleted, it.grace, it.seen&hasGraceValue != 0
 	for _, l := range it.labels {
 		m.labels = append(m.labels, pair{it.bytes(l.key), it.bytes(l.value)})

@@ -56,7 +56,7 @@ var keepMetadata = keepFields(map[string]*keep{
 	"finalizers": keepStrings,
 	"annotations": withOutside(keepFields(nil, slices.Concat(object.FinalizerAnnotations(), []string{mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
 		object.SyncOptionsAnnotation, object.FluxPruneKey, object.FluxReconcileKey, object.FluxApplyKey,
-		object.TrackerAnnotation, object.ApprovalAnnotation, object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.TrackerAnnotation, object.ApprovalAnnotation, object.RevisionAnnotation, object.WaveAnnotation, object.WeightAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
 		object.AccountNameAnnotation, object.AccountUIDAnnotation})...)),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},

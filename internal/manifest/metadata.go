@@ -159,6 +159,10 @@ func (l *lexer) annotations(it *item) error {
 			err = l.metadataString(it, hasTracker, &it.tracker, "metadata.annotations["+object.TrackerAnnotation+"]")
 		case object.ApprovalAnnotation:
 			err = l.metadataString(it, hasApproval, &it.approval, "metadata.annotations["+object.ApprovalAnnotation+"]")
+		case object.WaveAnnotation:
+			err = l.metadataString(it, hasWave, &it.wave, "metadata.annotations["+object.WaveAnnotation+"]")
+		case object.WeightAnnotation:
+			err = l.metadataString(it, hasWeight, &it.weight, "metadata.annotations["+object.WeightAnnotation+"]")
 		case object.RevisionAnnotation:
 			var value span
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")

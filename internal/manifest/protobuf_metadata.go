@@ -157,6 +157,10 @@ func (m *Metadata) annotation(message []byte) error {
 		m.Protection |= object.ProtectionBy(string(p.key), string(p.value))
 	case object.RevisionAnnotation:
 		m.Revision = object.RevisionBy(string(p.value))
+	case object.WaveAnnotation:
+		m.Wave = p.value
+	case object.WeightAnnotation:
+		m.Weight = p.value
 	case object.TrackerAnnotation:
 		m.Tracker = object.TrackerBy(p.value)
 	case object.ApprovalAnnotation:

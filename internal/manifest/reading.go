@@ -145,6 +145,7 @@ type item struct {
 	protection                  object.Protection
 	revision                    uint32
 	tracker, approval           span
+	wave, weight                span
 
 	// factsOf is the kind by which spec, status and the other fields were read. While the kind is
 	// unknown, everything that any kind needs of them is kept.
@@ -225,6 +226,8 @@ const (
 	hasTracker
 	hasApproval
 	hasRevision
+	hasWave
+	hasWeight
 	hasProvisioner
 	hasMigratedTo
 	hasAccount

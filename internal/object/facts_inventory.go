@@ -48,8 +48,6 @@ type InventoryEntry struct {
 	// Version is the API version, without its group, in which the deployer reads the object. Empty if it
 	// reads any.
 	Version string `json:"version,omitzero"`
-	// Wave orders the deletes: those of the highest wave come first.
-	Wave int `json:"wave,omitzero"`
 	// Confirm is true if the deployer deletes nothing as long as the object exists and no person has
 	// confirmed that.
 	Confirm bool `json:"confirm,omitzero"`

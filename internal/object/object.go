@@ -64,6 +64,8 @@ type Lifecycle struct {
 	// Tracker is the Application of Argo CD that tracks the object: web, or team_web for one in namespace
 	// team that is not Argo CD's own. Empty if its annotation names none.
 	Tracker string
+	// Wave is the wave in which Argo CD applies the object. It deletes those of the highest wave first.
+	Wave int32
 
 	// Facts are the facts of the kind; nil for most kinds.
 	Facts Facts
@@ -123,6 +125,9 @@ func (o *Object) Revision() uint32 { return o.lifecycle().Revision }
 // Tracker returns the Application of Argo CD that the object names as the one that tracks it.
 func (o *Object) Tracker() string { return o.lifecycle().Tracker }
 
+// Wave returns the wave in which Argo CD applies the object, by its annotations.
+func (o *Object) Wave() int { return int(o.lifecycle().Wave) }
+
 // Controller returns the reference with controller: true, if any.
 func (o *Object) Controller() (OwnerReference, bool) {
 	for _, ref := range o.Owners {
@@ -167,7 +172,7 @@ func Equal(a, b *Object) bool {
 		slices.Equal(a.Owners, b.Owners) &&
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
-		x.Protection == y.Protection && x.Revision == y.Revision && x.Tracker == y.Tracker &&
+		x.Protection == y.Protection && x.Revision == y.Revision && x.Tracker == y.Tracker && x.Wave == y.Wave &&
 		equality.Semantic.DeepEqual(x.Facts, y.Facts)
 }
 

@@ -124,11 +124,12 @@ var finalizerAnnotations = map[string]struct {
 	DefaultSnapshotKey:    {DefaultClass, is("true")},
 	dnsNameKey:            {NamedInDNS, exists},
 
-	"strimzi.io/pause-reconciliation":     {OperatorPaused, is("true")},
-	"eck.k8s.elastic.co/managed":          {OperatorPaused, is("false")},
-	"cnpg.io/reconciliationLoop":          {OperatorPaused, is("disabled")},
-	"autoscaling.keda.sh/paused":          {OperatorPaused, isTrue},
-	"autoscaling.keda.sh/paused-replicas": {OperatorPaused, exists},
+	"strimzi.io/pause-reconciliation":        {OperatorPaused, is("true")},
+	"eck.k8s.elastic.co/pause-orchestration": {OperatorPaused, isTrue},
+	"eck.k8s.elastic.co/managed":             {OperatorPaused, is("false")},
+	"cnpg.io/reconciliationLoop":             {OperatorPaused, is("disabled")},
+	"autoscaling.keda.sh/paused":             {OperatorPaused, isTrue},
+	"autoscaling.keda.sh/paused-replicas":    {OperatorPaused, exists},
 }
 
 func isTrue(value string) bool {
@@ -180,6 +181,24 @@ func TrackerBy[T ~string | ~[]byte](value T) T {
 		}
 	}
 	return value[:0]
+}
+
+// WaveAnnotation has the wave in which Argo CD applies an object. Without one, Argo CD reads WeightAnnotation.
+//
+// Source: argo-cd, gitops-engine pkg/sync/syncwaves/waves.go Wave, pkg/sync/hook/helm/weight.go Weight.
+const (
+	WaveAnnotation   = "argocd.argoproj.io/sync-wave"
+	WeightAnnotation = "helm.sh/hook-weight"
+)
+
+// WaveBy returns the wave of an object by the values of WaveAnnotation and WeightAnnotation.
+func WaveBy(wave, weight string) int32 {
+	for _, value := range []string{wave, weight} {
+		if n, err := strconv.ParseInt(value, 10, 32); err == nil {
+			return int32(n)
+		}
+	}
+	return 0
 }
 
 // RevisionBy parses the value of RevisionAnnotation; 0 if it is no number.

@@ -87,10 +87,10 @@ func (s *simulation) nextDeletes(d *finalizer.Deployer, from *object.Object, nex
 		case o.BeingDeleted() || !d.Deletes(from, o):
 		case s.futures.undeployed[s.tracks.Key(o)]:
 			waits = true
-		case d.Waves && at.Wave < wave:
+		case d.Waves && o.Wave() < wave:
 		default:
-			if d.Waves && at.Wave > wave {
-				list, wave = nil, at.Wave
+			if d.Waves && o.Wave() > wave {
+				list, wave = nil, o.Wave()
 			}
 			list = append(list, o)
 		}

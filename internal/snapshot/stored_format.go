@@ -114,9 +114,10 @@ type storedLifecycle struct {
 	// Protection is missing in older files. Therefore code that deletes objects never relies on it
 	// from a file.
 	Protection object.Protection `json:"k,omitzero"`
-	// Revision and some of the facts are missing in older files: then they are unknown.
+	// Revision, Wave and some of the facts are missing in older files: then they are unknown.
 	Revision uint32 `json:"r,omitzero"`
 	Tracker  string `json:"a,omitzero"`
+	Wave     int32  `json:"w,omitzero"`
 	object.StoredFacts
 }
 
@@ -146,7 +147,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
 		storedLifecycle: storedLifecycle{
 			Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
-			Protection: o.Protection(), Revision: o.Revision(), Tracker: o.Tracker(), StoredFacts: object.StoredFactsOf(o),
+			Protection: o.Protection(), Revision: o.Revision(), Tracker: o.Tracker(), Wave: int32(o.Wave()), StoredFacts: object.StoredFactsOf(o),
 		},
 	}
 }
@@ -174,7 +175,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 
 func (s *storedLifecycle) lifecycle(intern *manifest.Interner) *object.Lifecycle {
 	facts := s.Facts()
-	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && s.Tracker == "" && facts == nil {
+	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && s.Wave == 0 && s.Tracker == "" && facts == nil {
 		return nil
 	}
 	for i, f := range s.Finalizers {
@@ -182,7 +183,7 @@ func (s *storedLifecycle) lifecycle(intern *manifest.Interner) *object.Lifecycle
 	}
 	return &object.Lifecycle{
 		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
-		Revision: s.Revision, Tracker: intern.String(s.Tracker), Facts: facts,
+		Revision: s.Revision, Tracker: intern.String(s.Tracker), Wave: s.Wave, Facts: facts,
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,18 +176,4 @@ func (s *stage) reconciled(app string) {
 		_, list := s.listed(app)
 		return len(list) > 0
 	})
-}
-
-// listWaves adds the waves of objects to what is listed, as Argo CD does when it can compare with Git.
-func (s *stage) listWaves(app string) {
-	s.Helper()
-	o, list := s.listed(app)
-	for _, entry := range list {
-		wave := slices.Index([]string{"first", "second", "third"}, entry.(map[string]any)["name"].(string))
-		entry.(map[string]any)["syncWave"] = int64(wave)
-	}
-	s.must(unstructured.SetNestedSlice(o.Object, list, "status", "resources"))
-	text, err := o.MarshalJSON()
-	s.must(err)
-	s.kubectl(string(text), "replace", "-f", "-")
 }

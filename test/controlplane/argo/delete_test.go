@@ -86,9 +86,6 @@ func TestDelete(t *testing.T) {
 		if c.destination != nowhere {
 			s.reconciled(c.name)
 		}
-		if c.name == "waves" {
-			s.listWaves(c.name)
-		}
 		for _, e := range s.plan(c.name).Effects {
 			predicted[e.Object.WithoutUID()] = e
 		}
