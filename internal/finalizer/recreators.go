@@ -50,7 +50,6 @@ func groupKinds(group string, kinds ...string) (list []schema.GroupKind) {
 // Source: strimzi, cluster-operator KafkaReconciler.java, StrimziPodSetController.java reconcile; operator-common
 // ReconciliationUtils.java isPaused. cloudnative-pg, internal/controller/cluster_controller.go reconcile.
 // eck, pkg/controller/common/annotation/pause.go. prometheus-operator, pkg/prometheus/server/operator.go sync.
-// rook, pkg/operator/ceph/controller/predicate.go WatchPredicateForNonCRDObject.
 // Source: knative serving, pkg/reconciler, the ReconcileKind functions of service, configuration, revision and
 // route. keda, controllers/keda/hpa.go ensureHPAForScaledObjectExists. argo-rollouts, rollout/sync.go
 // getAllReplicaSetsAndSyncRevision. tekton pipeline, pkg/reconciler/taskrun/taskrun.go Reconciler.reconcile.
@@ -82,7 +81,6 @@ var recreators = []Recreator{
 		owners: groupKinds("monitoring.coreos.com", "Prometheus", "PrometheusAgent", "Alertmanager", "ThanosRuler"),
 		parts:  []string{"StatefulSet", "DaemonSet", "Service", "Secret", "ConfigMap"},
 	},
-	{Controller: Controller{Name: "Rook"}, owners: groupKinds("ceph.rook.io", "*"), parts: []string{"Deployment", "Service"}},
 	{Controller: knative, If: "it is the current revision", owners: groupKinds("serving.knative.dev", "Configuration"), parts: []string{"Revision"}},
 	{Controller: knative, owners: append(groupKinds("serving.knative.dev", "Service", "Revision", "Route"), groupKinds("autoscaling.internal.knative.dev", "PodAutoscaler")...)},
 	{Controller: Controller{Name: "KEDA"}, owners: groupKinds("keda.sh", "ScaledObject"), parts: []string{"HorizontalPodAutoscaler"}, paused: object.OperatorPaused},
@@ -147,7 +145,7 @@ func (op *Recreator) ControllersFor(owner *object.Object) []*Controller {
 func (v *Inventories) ConditionOf(op *Recreator, owner *object.Object) string {
 	capi := op.paused == object.ClusterAPIPaused
 	switch {
-	case owner.Protection()&op.paused != 0 || owner.Labels.Get("do_not_reconcile") == "true", capi && pausedCluster(v.snap, owner, nil).Why != "":
+	case owner.Protection()&op.paused != 0, capi && pausedCluster(v.snap, owner, nil).Why != "":
 		return "its pause ends"
 	case capi && clusterUnread(v.snap, owner):
 		return strings.TrimPrefix(op.If+" and its Cluster is not paused", " and ")
