@@ -108,7 +108,7 @@ func TestRender(t *testing.T) {
 
 1 of 2 covered.
 
-- S001: a|b. [a.txt](../../p/testdata/a.txt); *differential*: [b.txt](../../p/testdata/b.txt); *simulation*: [TestZ](../../p/z_test.go).
+- S001: a|b. [differential](../../p/testdata/b.txt); [replay](../../p/testdata/a.txt); [simulation, TestZ](../../p/z_test.go).
 - S002: c. *not real*: needs a | kubelet; *not simulated*: no kubelet.
 
 ## Two
