@@ -130,17 +130,23 @@ type Node struct {
 	Cordoned bool `json:"cordoned,omitzero"`
 	// OutOfService is true if the node has the taint node.kubernetes.io/out-of-service.
 	OutOfService bool `json:"outOfService,omitzero"`
+	// Unreported is true if its status was read and has no Ready condition: a kubelet reports it when
+	// it registers its node.
+	Unreported bool `json:"unreported,omitzero"`
 }
 
 // nodeBody has the fields that are read from a Node.
 type nodeBody struct {
-	conditioned
 	Spec struct {
 		Unschedulable bool `json:"unschedulable"`
 		Taints        []struct {
 			Key string `json:"key"`
 		} `json:"taints"`
 	} `json:"spec"`
+	// Status is nil if it was left out. A server always writes some of it.
+	Status *struct {
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
 }
 
 func (s *Shown) takeNode(b *body, d *nodeBody) {
@@ -148,11 +154,14 @@ func (s *Shown) takeNode(b *body, d *nodeBody) {
 	for _, t := range d.Spec.Taints {
 		n.OutOfService = n.OutOfService || t.Key == OutOfServiceTaint
 	}
-	for _, c := range d.Status.Conditions {
-		if c.Type == "Ready" {
-			n.Ready, n.Heartbeat = conditions([]condition{c})[0], c.Heartbeat.seconds
-			break
+	if d.Status != nil {
+		for _, c := range d.Status.Conditions {
+			if c.Type == "Ready" {
+				n.Ready, n.Heartbeat = conditions([]condition{c})[0], c.Heartbeat.seconds
+				break
+			}
 		}
+		n.Unreported = n.Ready.Status == ""
 	}
 	s.Nodes = append(s.Nodes, n)
 }

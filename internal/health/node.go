@@ -22,7 +22,7 @@ const (
 	NodeUnknown NodeState = "Unknown"
 	// NodeReady: the kubelet reports Ready=True.
 	NodeReady NodeState = "Ready"
-	// NodeNotReady: the kubelet has stopped reporting.
+	// NodeNotReady: the kubelet has stopped reporting, or never reported.
 	NodeNotReady NodeState = "NotReady"
 	// NodeAbsent: all nodes were read, and this one does not exist.
 	NodeAbsent NodeState = "Absent"
@@ -46,6 +46,8 @@ func (s *Assessment) Node(name string) (NodeState, Condition) {
 	case s.nodes && s.snap.FindKind(object.Node, "", name) == nil && s.snap.Covers(object.Node.Resource(), "") &&
 		s.snap.UnseenNode(name) == "":
 		return NodeAbsent, Condition{}
+	case known && n.Unreported && !s.renewed(name):
+		return NodeNotReady, Condition{Type: "Ready", Status: "missing", Message: "its kubelet has never reported"}
 	case !known || n.Ready.Status == "":
 		return NodeUnknown, Condition{}
 	case n.Ready.Status == "Unknown":
@@ -71,7 +73,7 @@ const OutOfServiceTaint = "node.kubernetes.io/out-of-service"
 // Upstream: pkg/controller/podgc/gc_controller.go PodGCController.gcTerminating.
 func (s *Assessment) OutOfService(node string) bool {
 	n := s.nodesSeen[node]
-	return n != nil && n.OutOfService && n.Ready.Status != "" && !n.Ready.True()
+	return n != nil && n.OutOfService && (n.Ready.Status != "" || n.Unreported) && !n.Ready.True()
 }
 
 // PodGCTakesOver reports whether pod GC ends a pod in place of its kubelet, and the lease of
@@ -79,6 +81,12 @@ func (s *Assessment) OutOfService(node string) bool {
 // unknown.
 func (s *Assessment) PodGCTakesOver(pod *object.Object) bool {
 	return pod.Pod() != nil && s.OutOfService(pod.Pod().NodeName) && !s.ManagerLeaseExpired()
+}
+
+// renewed reports whether the kubelet of a node renewed its lease, and not too long ago.
+func (s *Assessment) renewed(node string) bool {
+	l := s.nodeLeases[node]
+	return l != nil && s.holderState(l) != object.HolderGone
 }
 
 // kubeletStopped reports whether the kubelet of a node has stopped reporting, and the time of its
