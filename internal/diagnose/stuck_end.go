@@ -223,7 +223,7 @@ var sentences = map[reason.Code]func(*end) string{
 		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and " + standsStill(e)
 	},
 	reason.ManagerNotSeen: func(*end) string {
-		return "in progress if kube-controller-manager is running, which is unknown: it has no lease"
+		return "in progress if kube-controller-manager is running, which is unknown: its lease is missing or expired"
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
 	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " must be called, and does not answer" },

@@ -137,13 +137,13 @@ func (s *Assessment) ManagerRuns() bool {
 }
 
 // ManagerState returns the state of kube-controller-manager by its lease at the time of the
-// question: Alive, Gone, or Unknown if there is no lease. The lease is known to be missing if a
-// server says so, or if a dump has other leases of its namespace. The result is empty if the lease
-// was not read.
+// question: Alive, Gone, or Unknown if there is no lease, or if it has expired and not all programs
+// were read. The lease is known to be missing if a server says so, or if a dump has other leases of
+// its namespace. The result is empty if the lease was not read.
 func (s *Assessment) ManagerState() report.ControllerVerdict {
 	if s.managerState == nil {
 		state := s.managerVerdict(&object.Object{}, &Proofs{})
-		if state == report.FinalizerControllerUnknown && !s.managerLeaseAbsent {
+		if state == report.FinalizerControllerUnknown && !s.managerLeaseAbsent && !s.ManagerLeaseExpired() {
 			state = ""
 		}
 		s.managerState = &state

@@ -101,7 +101,7 @@ var Stuck = &Family{
 		{Code: KindNotServed, Severity: Error, Long: "The kind of the object is not served: no request reaches it, not even one that removes a finalizer."},
 		{Code: GracePeriod, Severity: Info, Long: "The grace period of the pod runs."},
 		{Code: EndNotSeen, Severity: Warning, Long: "What the object waits for was not seen."},
-		{Code: ManagerNotSeen, Severity: Warning, Long: "Only controllers of kube-controller-manager hold the object. Whether that runs is unknown: it has no lease."},
+		{Code: ManagerNotSeen, Severity: Warning, Long: "Only controllers of kube-controller-manager hold the object. Whether that runs is unknown: its lease is missing or expired."},
 		{Code: UnderWay, Severity: Info, Long: "Everything that holds the object goes by itself."},
 		{Code: DrainBlocked, Severity: Warning, Long: "The node is cordoned, and all pods that a drain evicts are gone except those that a PodDisruptionBudget protects. A drain cannot end; whether one is running is not recorded."},
 	}, standstill),

@@ -32,7 +32,7 @@ func planNotes(s Style, p *report.Plan) []string {
 	case report.FinalizerControllerGone:
 		notes = append(notes, s.paint(red, "kube-controller-manager is not running:")+" its lease has expired. Until it runs again, only what the request itself deletes is deleted.")
 	case report.FinalizerControllerUnknown:
-		notes = append(notes, s.paint(yellow, "Unknown whether kube-controller-manager is running:")+" it has no lease. Without it, only what the request itself deletes is deleted.")
+		notes = append(notes, s.paint(yellow, "Unknown whether kube-controller-manager is running:")+" its lease is missing or expired. Without it, only what the request itself deletes is deleted.")
 	}
 	if text := unreadReferrersText(s, p.UnreadReferrers); text != "" && (s.isComplete() || p.Source.Type == "cluster") { // a note about the dump names its missing kinds
 		notes = append(notes, text)

@@ -70,8 +70,8 @@ type Plan struct {
 	// Remedies are commands of deployers that keep what these delete with a target.
 	Remedies []Remedy `json:"remedies,omitempty"`
 	// Manager is the state of kube-controller-manager by its lease. Gone: it does not run, so only
-	// our requests delete objects. Unknown: everything that could show the lease was read, and
-	// there is none. It is empty if it runs, if that was not read, or if the plan needs none of its
+	// our requests delete objects. Unknown: it has no lease, or the lease has expired, but not all
+	// programs were read. It is empty if it runs, if that was not read, or if the plan needs none of its
 	// controllers.
 	Manager ControllerVerdict `json:"manager,omitempty"`
 	// Collector is the state of the cluster's garbage collector that the plan assumes. It is absent if
