@@ -43,7 +43,7 @@ func remedyTitle(s Style, l *lossIndex, r *report.Remedy) string {
 	}
 	spaces := object.Mapped(l.Terminating, func(name string) object.Ref { return object.Namespace.Ref("", name) })
 	return "Nothing can be brought back while " + s.firstRefs(spaces, 2) + pluralForm(len(spaces), " is", " are") +
-		" Terminating (why: " + s.gc("stuck") + "). To save it before the API server forgets it:"
+		" Terminating (why: " + s.gcIn(l.Namespace, "stuck") + "). To save it before the API server forgets it:"
 }
 
 // existsAgainText counts the deleted objects that exist again.

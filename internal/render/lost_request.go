@@ -211,7 +211,7 @@ func lossParts(s Style, l *lossIndex, r *report.LostRequest) []*part {
 	const most = 2
 	left := going.texts(s)
 	if n := len(left); n > 0 {
-		left[n-1] += " (why: " + s.gc("stuck") + ")"
+		left[n-1] += " (why: " + s.gcIn(l.Namespace, "stuck") + ")"
 	}
 	return []*part{
 		{label: "DATA", items: slices.Concat(volumes.texts(s), data.texts(s)), maxLines: most, noun: "kind"},

@@ -97,9 +97,9 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 	held := !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Outcome == report.Blocked && e.Consequence != nil })
 	switch {
 	case p.Seed.Verb == "collect" && after && held:
-		return report.Plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
+		return alreadyHeldText(s, p, n)
 	case p.Seed.Verb == "collect" && !after:
-		return "nothing would be deleted; " + report.Plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gc("stuck")
+		return "nothing would be deleted; " + alreadyHeldText(s, p, n)
 	}
 	then := ""
 	if after {
@@ -125,6 +125,15 @@ func blockedText(s Style, p *report.Plan, caused []report.Effect, n int, after b
 		return report.Plural(n, "object") + " would" + then + " HANG"
 	}
 	return report.Plural(n, "object") + " may" + then + " hang: " + undecidedText(s, open)
+}
+
+// alreadyHeldText counts the objects that are being deleted and held before a collection.
+func alreadyHeldText(s Style, p *report.Plan, n int) string {
+	namespace := ""
+	if len(p.Source.Namespaces) == 1 {
+		namespace = p.Source.Namespaces[0]
+	}
+	return report.Plural(n, "object") + pluralForm(n, " is", " are") + " already being deleted and held: " + s.gcIn(namespace, "stuck")
 }
 
 // undecidedCounts counts the objects that may or may not hang, and the targets among them.

@@ -41,6 +41,14 @@ func (s Style) gc(arguments string) string {
 	return text
 }
 
+// gcIn returns a command about a namespace; about all of the cluster if namespace is empty.
+func (s Style) gcIn(namespace, arguments string) string {
+	if namespace != "" {
+		arguments += " -n " + report.ShellWord(namespace)
+	}
+	return s.gc(arguments)
+}
+
 // textFormat is the format that untrusted text is made safe for.
 type textFormat uint8
 

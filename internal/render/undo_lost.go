@@ -17,7 +17,7 @@ func (w *writer) lostRequests(l *lossIndex) {
 	list := requestsByImpact(l)
 	for i, r := range list {
 		if i == maxRequests-1 && len(list) > maxRequests {
-			w.prose("and "+moreRequests(list[i:])+": "+w.style.gc("lost"), 2)
+			w.prose("and "+moreRequests(list[i:])+": "+w.style.gcIn(l.Namespace, "lost"), 2)
 			break
 		}
 		w.briefRequest(l, r)
@@ -100,7 +100,7 @@ func nothingToUndo(s Style, u *report.Undo) string {
 		where = " in namespace " + s.text(l.Namespace)
 	}
 	return "Everything deleted" + where + " since " + momentText(s, l, l.From) +
-		" was deleted by controllers of Kubernetes. An undo leaves that to them unless you name one object. Details: " + s.gc("lost -o wide") + "."
+		" was deleted by controllers of Kubernetes. An undo leaves that to them unless you name one object. Details: " + s.gcIn(l.Namespace, "lost -o wide") + "."
 }
 
 // olderLosses writes what was deleted before the given time span, and how to restore it.

@@ -49,7 +49,7 @@ func TestNothingToUndo(t *testing.T) {
 		"undo: nothing to do. cm/never -n shop was not deleted since 13:59:31 UTC (5m ago).\n":      {Lost: never},
 		"undo: nothing to do. Everything deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted by\n" +
 			"  controllers of Kubernetes. An undo leaves that to them unless you name one object. Details:\n" +
-			"  kubectl gc lost -o wide.\n": {Lost: routine},
+			"  kubectl gc lost -o wide -n shop.\n": {Lost: routine},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
 			"cm/old in namespace shop was deleted at 13:58:00 UTC (6m31s ago), before that. To bring it back:\n  kubectl gc undo --since=10m -n shop\n": {Lost: lostNothing(), Older: &older},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +

@@ -57,7 +57,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	if spaces := terminatingNamespaces(u); len(spaces) > 0 {
 		then := s.gc("undo "+filepath.Base(u.Bundle)) + " brings back the rest."
 		if u.Lost != nil {
-			then = s.gc("undo --since") + " with the same start also brings back what is deleted until then."
+			then = s.gcIn(u.Lost.Namespace, "undo --since") + " with the same start also brings back what is deleted until then."
 		}
 		notes = append(notes, "What "+s.firstRefs(spaces, 2)+pluralForm(len(spaces), " waits", " wait")+" for: "+s.gc("stuck")+". Once "+pluralForm(len(spaces), "it is", "they are")+" gone, "+then)
 	}

@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
-// Connection is the flags of kubectl with which a run reaches its cluster as its user, each as it is
-// typed: `--context=prod`, `--as=ann`.
+// Connection is the flags with which a run reads what it is about: those of kubectl for its cluster and
+// user, and the dumps, each as it is typed: `--context=prod`, `--as=ann`, `--from=dump.yaml`.
 type Connection []string
+
+// readsDumps are the commands of this program that only read. Any other command is about the cluster.
+var readsDumps = []string{"check", "doctor", "dry-run", "explain", "graph", "risk", "stuck"}
 
 // Command returns a command with the flags, so that it reaches the same cluster as the same user. Helm
 // has other names for some of them and lacks the others. The command-line tool of Argo CD reaches no
@@ -24,6 +27,8 @@ func (c Connection) Command(command string) string {
 		flags = c.ofHelm()
 	case words[program] != "kubectl" && words[program] != "flux":
 		return command
+	case len(words) < program+3 || words[program+1] != "gc" || !slices.Contains(readsDumps, words[program+2]):
+		flags = slices.DeleteFunc(slices.Clone(flags), func(flag string) bool { return strings.HasPrefix(flag, "--from=") })
 	}
 	with := " " + strings.Join(flags, " ")
 	if len(flags) == 0 || strings.HasSuffix(command, with) {

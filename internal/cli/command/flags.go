@@ -150,17 +150,18 @@ func NewConfig() *genericclioptions.ConfigFlags {
 	return config
 }
 
-// Connection returns the given flags that select a cluster and a user. Every printed command has them.
+// Connection returns the given flags that select a cluster and a user, and the dumps that can be read
+// again. Every printed command has those that it knows.
 func Connection(c *cobra.Command) report.Connection {
 	known := pflag.NewFlagSet("", pflag.ContinueOnError)
 	NewConfig().AddFlags(known)
 	var flags report.Connection
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if known.Lookup(f.Name) != nil {
+		if known.Lookup(f.Name) != nil || f.Name == "from" {
 			flags = append(flags, FlagWords(f)...)
 		}
 	})
-	return flags
+	return slices.DeleteFunc(flags, func(flag string) bool { return flag == "--from=-" })
 }
 
 // FlagWords returns a flag with its value, as it is typed. A flag that does not split its value at
