@@ -64,6 +64,8 @@ type Validation struct {
 	Message    string     `json:"message,omitzero"`
 	// Words is the messageExpression, which is preferred to Message. nil for none.
 	Words *Expression `json:"words,omitzero"`
+	// Reason is the reason of the answer. It is empty for Invalid, the default.
+	Reason metav1.StatusReason `json:"reason,omitzero"`
 }
 
 // PolicyBinding applies a policy.
@@ -121,6 +123,8 @@ type policyBody struct {
 			Expression        string `json:"expression"`
 			Message           string `json:"message"`
 			MessageExpression string `json:"messageExpression"`
+
+			Reason metav1.StatusReason `json:"reason"`
 		} `json:"validations"`
 		Annotations []struct {
 			Key        string `json:"key"`
@@ -145,7 +149,7 @@ func (s *Shown) takePolicy(b *body, d *policyBody) {
 		Conditions: expressionsOf(d.Spec.Conditions), Variables: expressionsOf(d.Spec.Variables),
 	}
 	for _, v := range d.Spec.Validations {
-		one := Validation{Expression: expressionOf("", v.Expression), Message: strings.TrimSpace(v.Message)}
+		one := Validation{Expression: expressionOf("", v.Expression), Message: strings.TrimSpace(v.Message), Reason: v.Reason}
 		if v.MessageExpression != "" {
 			words := expressionOf("", v.MessageExpression)
 			one.Words = &words

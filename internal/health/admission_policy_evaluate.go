@@ -2,9 +2,11 @@ package health
 
 import (
 	"maps"
+	"net/http"
 	"strings"
 
 	authentication "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cel"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -18,6 +20,8 @@ type Denial struct {
 	// Message is the message of the API server if a policy certainly refuses. Without a binding it
 	// is the complete text.
 	Message string
+	// Reason is the reason that a validation sets. It is empty for the default.
+	Reason metav1.StatusReason
 	// Open says what is unknown.
 	Open Openness
 	// Expression is the expression that could not be evaluated. It is empty for other unknowns.
@@ -38,6 +42,25 @@ const (
 	// GuardOpen: whether a webhook protects the labelled object is unknown.
 	GuardOpen
 )
+
+// Status returns the reason and the status of the API server's answer.
+//
+// Upstream: apiserver/pkg/admission/plugin/policy/validating/policy_decision.go reasonToCode.
+func (d *Denial) Status() (metav1.StatusReason, int32) {
+	why := d.Reason
+	if why == "" && d.Binding.Name == "" {
+		why = metav1.StatusReasonForbidden
+	}
+	switch why {
+	case metav1.StatusReasonForbidden:
+		return why, http.StatusForbidden
+	case metav1.StatusReasonUnauthorized:
+		return why, http.StatusUnauthorized
+	case metav1.StatusReasonRequestEntityTooLarge:
+		return why, http.StatusRequestEntityTooLarge
+	}
+	return metav1.StatusReasonInvalid, http.StatusUnprocessableEntity
+}
 
 // Text describes a denial, in the words of the API server if it is certain.
 func (d *Denial) Text() string {
@@ -247,7 +270,9 @@ func (g boundPolicy) validate(v *Validation, names map[string]cel.Value, w Write
 	case result.Kind == cel.Unknown:
 		return g.undecided(ExpressionOpen, v.Expression.Text)
 	case result.Kind == cel.Bool:
-		return g.deny(v.message(names))
+		d := g.deny(v.message(names))
+		d.Reason = v.Reason
+		return d
 	case g.policy.Ignored:
 		return nil
 	}

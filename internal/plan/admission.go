@@ -33,7 +33,7 @@ func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	return s
 }
 
-// admit refuses a write that a policy denies (Forbidden), or that needs a webhook that does not
+// admit refuses a write that a policy denies, or that needs a webhook that does not
 // answer (an internal error). It records the reason in simHealth.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go validatingDispatcher.Dispatch:
@@ -45,20 +45,23 @@ func (r *recorder) admit(verb object.Verbs, ref object.Ref) error {
 	}
 	r.simHealth.Refused[r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = why
 	if why.Denial != nil {
-		return r.forbidden(ref, why)
+		return r.denied(ref, why)
 	}
 	return internalError(why)
 }
 
-// forbidden returns the API server's answer to a write that a policy denies.
+// denied returns the API server's answer to a write that a policy denies. It says "is forbidden" for every reason;
+// kubectl replaces that by "is invalid" for the reason Invalid.
 //
-// Upstream: apiserver/pkg/admission/errors.go NewForbidden.
-func (r *recorder) forbidden(ref object.Ref, why health.Refusal) error {
+// Upstream: apiserver/pkg/admission/plugin/policy/validating/dispatcher.go dispatcher.Dispatch.
+func (r *recorder) denied(ref object.Ref, why health.Refusal) error {
 	gr := schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}
 	if known, err := r.snap.Resources.For(ref.APIVersion, ref.Kind); err == nil {
 		gr = known.GroupResource()
 	}
-	return apierrors.NewForbidden(gr, ref.Name, errors.New(why.Text()))
+	err := apierrors.NewForbidden(gr, ref.Name, errors.New(why.Text()))
+	err.ErrStatus.Reason, err.ErrStatus.Code = why.Denial.Status()
+	return err
 }
 
 // refusalOf reports whether a policy denies a write of the current actor, or a webhook that it needs
