@@ -25,9 +25,7 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 			out.Blocked.Finalizers = append(out.Blocked.Finalizers, name)
 		}
 	}
-	if isEmptied(o) {
-		out.Blocked.Finalizers = append(out.Blocked.Finalizers, o.OtherTokens()...)
-	}
+	out.Blocked.Finalizers = append(out.Blocked.Finalizers, o.OtherTokens()...)
 	if len(out.Blocked.Finalizers) > 0 {
 		out.Reason = string(reason.FinalizerRemains)
 	}
@@ -195,12 +193,13 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	}
 	out.Blocked.Dependents = joined(out.Blocked.Dependents, w.remaining) // a dependent of the namespace may be in it as well
 	out.Detail, out.open, out.Blocked.Conditions = w.detail, w.unknown, w.conditions
-	if w.unknown && len(w.remaining) == 0 {
-		out.MarkUnknown(reason.ContentNotCovered)
-		return
-	}
-	if isEmptied(o) && len(w.remaining) == 0 {
+	switch tokens := o.OtherTokens(); {
+	case len(w.remaining) > 0:
+	case len(tokens) > 0 && (w.unknown || isEmptied(o)): // these hold it, whatever is in it
 		out.Detail = ""
+		return
+	case w.unknown:
+		out.MarkUnknown(reason.ContentNotCovered)
 		return
 	}
 	out.Reason = string(reason.ContentRemains)

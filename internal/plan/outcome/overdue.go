@@ -190,7 +190,8 @@ func (j *Judge) blockedByOverdue(out *Outcome, o *object.Object) {
 	if ok {
 		out.Blocked.Conditions = nil // the overdue controller would write them
 	}
-	if !ok || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return !slices.Contains(st.holds, name) }) {
+	tokens := o.OtherTokens() // blockedBesides is about these
+	if !ok || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return !slices.Contains(st.holds, name) && !slices.Contains(tokens, name) }) {
 		return
 	}
 	if j.blockedBesides(out, o) {
