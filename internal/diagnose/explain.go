@@ -245,7 +245,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
 		switch {
-		case owner.Evidence == engine.KindNotServed && q.snap.KnowsAllKinds(): // the unserved kind is certain and keeps it
+		case owner.Evidence == engine.KindNotServed && q.snap.KnowsKindsOf(owner.Ref.APIVersion): // the unserved kind is certain and keeps it
 		case owner.Class == engine.Unresolved:
 			u.Owners(q.snap, o)
 			u.Doubt()

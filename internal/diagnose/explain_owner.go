@@ -80,7 +80,7 @@ func (q *question) evidenceText(o engine.OwnerFact) string {
 	case engine.OtherUID:
 		return fmt.Sprintf("an object of that name exists with another uid, %s", o.Live.UID)
 	case engine.KindNotServed:
-		if q.snap.KnowsAllKinds() {
+		if q.snap.KnowsKindsOf(o.Ref.APIVersion) {
 			return "the kind is not served in " + o.Ref.APIVersion
 		}
 		return "unknown whether the kind is served in " + o.Ref.APIVersion

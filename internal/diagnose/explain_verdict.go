@@ -55,8 +55,8 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
 	case q.deployer() != nil:
 		q.deployedVerdict(e, q.deployer())
-	case q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
-		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and retries forever"
+	case q.decision.Reason == reason.UnknownOwnerKind && q.unserved(q.facts.Owners) != "":
+		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved(q.facts.Owners)+" is not served: the garbage collector keeps it and retries forever"
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
 		e.Message = q.undecidableMessage()
@@ -107,10 +107,11 @@ func (q *question) deployedVerdict(e *report.Explanation, from *object.Object) {
 	}
 }
 
-// unserved returns the name of the owner with a kind that is not served.
-func (q *question) unserved() string {
-	for _, o := range q.facts.Owners {
-		if o.Evidence == engine.KindNotServed {
+// unserved returns the name of the owner with a kind that is known not to be served; empty if there is
+// none.
+func (q *question) unserved(owners []engine.OwnerFact) string {
+	for _, o := range owners {
+		if o.Evidence == engine.KindNotServed && q.snap.KnowsKindsOf(o.Ref.APIVersion) {
 			return o.Ref.ShortName()
 		}
 	}
@@ -344,12 +345,13 @@ func (q *question) end(ctx context.Context, at object.Ref, e *report.Effect) *re
 	if !ok || a.BeingDeleted {
 		return nil
 	}
-	d := q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
+	facts := engine.Lookup(ctx, q.world, engine.Upstream, a)
+	d := q.collector.Decide(facts)
 	switch {
 	case d.Reason == reason.OwnerRefInvalidNamespace:
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so it is never deleted"}
-	case d.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
+	case d.Reason == reason.UnknownOwnerKind && q.unserved(facts.Owners) != "":
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, and names another owner of a kind that is not served: the garbage collector decides nothing about it, so it is never deleted"}
 	}

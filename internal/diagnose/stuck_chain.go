@@ -32,7 +32,7 @@ func (i *inquiry) find(o *object.Object) []end {
 // unserved reports whether no request can reach the object.
 func (i *inquiry) unserved(o *object.Object) bool {
 	_, err := i.snap.Resources.For(o.APIVersion, o.Kind)
-	return err != nil && i.snap.KnowsAllKinds()
+	return err != nil && i.snap.KnowsKindsOf(o.APIVersion)
 }
 
 func (i *inquiry) simulated(o *object.Object) []end {
@@ -80,6 +80,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	case reason.WebhookUnreachable, reason.ConversionFails, reason.PolicyDenies:
 		return i.refusedWrites(o, e, names, dependents)
 	default:
+		if o.Is(object.Namespace) {
+			return i.contained(o, e, names, dependents)
+		}
 		if !o.HasFinalizer(object.Foreground) && len(dependents) > 0 {
 			return i.usedAndHeld(o, names, dependents)
 		}
@@ -174,7 +177,8 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 // neverJudged reports whether a dependent has an owner of a kind that is known not to be served: the
 // collector never decides about it. (Q4)
 func (i *inquiry) neverJudged(d object.Ref) bool {
-	return i.reasonFor(d) == reason.UnknownOwnerKind && i.snap.KnowsAllKinds()
+	e := i.effects[d]
+	return e != nil && reason.Code(e.Reason) == reason.UnknownOwnerKind && len(e.Because) > 0 && i.snap.KnowsKindsOf(e.Because[0].APIVersion)
 }
 
 // notSeen handles an object if the snapshot does not show what it waits for. The conditions of a
@@ -250,7 +254,6 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	}) {
 		ends = merge(ends, x)
 	}
-	ends = append(ends, i.tokens(o)...)
 	if why, late := i.isOverdue(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == why || x.code == reason.APIServiceUnavailable }) {
 		ends = append(ends, i.controllerBehind(o, endAt(o, why)))
 	}

@@ -106,7 +106,7 @@ func (p *ownerIndex) contains(snap *snapshot.Snapshot, ref object.OwnerReference
 func (s *simulation) isKnownAbsent(ref object.OwnerReference, at object.Ref) bool {
 	r, err := s.recorder.server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
-		return s.snap.KnowsAllKinds()
+		return s.snap.KnowsKindsOf(ref.APIVersion)
 	}
 	return s.snap.Covers(r, at.Namespace) && s.snap.Doubt(ref.UID) == ""
 }

@@ -14,8 +14,9 @@ import (
 
 // messenger writes the message of an effect.
 type messenger struct {
-	// allKinds is true if all served kinds are known, so that an unknown kind is not served.
-	allKinds bool
+	// knowsKindsOf reports whether all served kinds of the group of an API version are known, so that an
+	// unknown kind is not served.
+	knowsKindsOf func(apiVersion string) bool
 	// collectorStopped is true if the collector is assumed to send no request.
 	collectorStopped bool
 	tracks           *outcome.Tracks
@@ -192,7 +193,11 @@ func blockedSentence(e *report.Effect) string {
 		if len(b.Dependents) == 0 {
 			return "waits"
 		}
-		return "waits for its content: " + names(b.Dependents)
+		text := "waits for its content: " + names(b.Dependents)
+		if len(b.Finalizers) > 0 {
+			text += ", and for finalizer " + strings.Join(b.Finalizers, ", ")
+		}
+		return text
 	case reason.DiscoveryFails:
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
 	case reason.APIServiceUnavailable:
@@ -250,7 +255,7 @@ func notServed(e *report.Effect) string {
 
 func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == string(reason.UnknownOwnerKind) && m.allKinds:
+	case e.Reason == string(reason.UnknownOwnerKind) && len(e.Because) > 0 && m.knowsKindsOf(e.Because[0].APIVersion):
 		return notServed(e)
 	case e.Reason == string(reason.UnknownOwnerKind):
 		return "unknown whether the kind of its owner " + names(e.Because) + " is served"

@@ -196,7 +196,7 @@ func (r unrecordedReads) Get(ctx context.Context, ref object.Ref) (*object.Objec
 // could be a kind of its own. That requires that some kinds of its group are unknown.
 func (r *recorder) mayBeServed(ref object.Ref) bool {
 	resource, err := r.Resource(ref.APIVersion, ref.Kind)
-	if err != nil || resource.Served() || r.snap.KnowsAllKinds() || r.snap.Covers(resource, ref.Namespace) {
+	if err != nil || resource.Served() || r.snap.KnowsKindsOf(ref.APIVersion) || r.snap.Covers(resource, ref.Namespace) {
 		return false
 	}
 	return slices.ContainsFunc(r.snap.Resources.All(), func(x object.Resource) bool {

@@ -113,7 +113,7 @@ func (s *simulation) sortOutcomes(all *outcome.Outcomes) []*outcome.Outcome {
 // effects returns the effects of these outcomes, in the same order.
 func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	end := &finalState{simulation: s}
-	m := messenger{allKinds: s.snap.KnowsAllKinds(), collectorStopped: s.assumedCollector.writesNothing(), tracks: s.tracks, words: s.recorder.words}
+	m := messenger{knowsKindsOf: s.snap.KnowsKindsOf, collectorStopped: s.assumedCollector.writesNothing(), tracks: s.tracks, words: s.recorder.words}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect
 	for i, out := range sorted {

@@ -103,7 +103,7 @@ func (s *simulation) stuck() []report.Stuck {
 			case reason.ObjectNotCovered.String(), reason.OwnerNotCovered.String(), reason.NotObserved.String(), reason.AbsenceNotProven.String():
 				continue
 			case reason.UnknownOwnerKind.String():
-				if !s.snap.KnowsAllKinds() {
+				if len(st.Because) == 0 || !s.snap.KnowsKindsOf(st.Because[0].APIVersion) {
 					continue
 				}
 			}

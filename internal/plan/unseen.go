@@ -50,7 +50,7 @@ func (u *Unseen) In(namespace string) {
 // Of adds the objects of a kind in a namespace, unless the snapshot covers them or the kind is not
 // served. The namespace is ignored for cluster-scoped kinds.
 func (u *Unseen) Of(snap *snapshot.Snapshot, r object.Resource, namespace string) {
-	if snap.Covers(r, namespace) || snap.KnowsAllKinds() && !served(snap, r) {
+	if snap.Covers(r, namespace) || snap.KnowsKindsOf(r.APIVersion()) && !served(snap, r) {
 		return
 	}
 	u.uncertain = true

@@ -105,12 +105,12 @@ func (s *Snapshot) WithoutVersion(r object.Resource) (*Snapshot, error) {
 }
 
 // Unserves reports whether a kind is known not to be served in a version: no served resource has
-// it, and either the snapshot knows all kinds, or WithoutVersion removed the version.
+// it, and either the snapshot knows all kinds of its group, or WithoutVersion removed the version.
 func (s *Snapshot) Unserves(apiVersion, kind string) bool {
 	if _, err := s.Resources.For(apiVersion, kind); err == nil {
 		return false
 	}
-	return s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind)
+	return s.KnowsKindsOf(apiVersion) || s.isWithdrawn(apiVersion, kind)
 }
 
 func (s *Snapshot) isWithdrawn(apiVersion, kind string) bool {
@@ -139,7 +139,7 @@ func (s *Snapshot) Suppose(namespace string) *Snapshot {
 // all: in another version, or in the group that it has moved to. It returns false if all kinds are
 // known.
 func (s *Snapshot) Alike(apiVersion, kind string) (object.Resource, bool) {
-	if s.KnowsAllKinds() || s.isWithdrawn(apiVersion, kind) {
+	if s.KnowsKindsOf(apiVersion) || s.isWithdrawn(apiVersion, kind) {
 		return object.Resource{}, false
 	}
 	group := object.GroupOf(apiVersion)

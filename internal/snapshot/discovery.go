@@ -248,7 +248,7 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 	}
 	slices.Sort(d.stale)
 	for _, gv := range slices.Compact(d.stale) {
-		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("the resources of %q are missing from the discovery documents", gv)})
+		*problems = append(*problems, Problem{Kind: StaleDiscovery, Object: object.Ref{APIVersion: gv}, Message: fmt.Sprintf("the resources of %q are missing from the discovery documents", gv)})
 	}
 	if !added["v1"] {
 		for _, r := range builtinResources().All() {

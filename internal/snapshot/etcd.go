@@ -222,7 +222,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 		k.open(snap)
 	}
 	for _, m := range missing {
-		snap.Problems = append(snap.Problems, Problem{Kind: StaleDiscovery,
+		snap.Problems = append(snap.Problems, Problem{Kind: StaleDiscovery, Object: object.Ref{APIVersion: m.GroupVersion},
 			Message: fmt.Sprintf("the kinds of %q are unknown: %s", m.GroupVersion, m.Why)})
 	}
 	if err := snap.settle(); err != nil {

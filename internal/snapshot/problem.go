@@ -40,7 +40,8 @@ const (
 // Problem is a remark on the input that doesn't stop the reading.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
-	// Object is the object of the remark, or the first of several.
+	// Object is the object of the remark, or the first of several. A remark about an API version has no
+	// more of it.
 	Object object.Ref `json:"object,omitzero"`
 	// File is set for remarks about files.
 	File    string `json:"file,omitzero"`

@@ -261,10 +261,11 @@ func (s *Snapshot) Locate(c object.Coordinates) (object.Ref, object.Resource, bo
 
 // Unreadable reports whether the server is known not to serve the kind of an entry in its version.
 func (s *Snapshot) Unreadable(e object.InventoryEntry) bool {
-	if e.Version == "" || !s.KnowsAllKinds() {
+	apiVersion := schema.GroupVersion{Group: e.Group, Version: e.Version}.String()
+	if e.Version == "" || !s.KnowsKindsOf(apiVersion) {
 		return false
 	}
-	r, err := s.Resources.For(schema.GroupVersion{Group: e.Group, Version: e.Version}.String(), e.Kind)
+	r, err := s.Resources.For(apiVersion, e.Kind)
 	return err != nil || !r.Served()
 }
 
@@ -300,7 +301,7 @@ func Listed(objects []*object.Object, served *object.Resources, missing []Missin
 		coverage:  coverage,
 	}
 	for _, m := range missing {
-		s.Problems = append(s.Problems, Problem{Kind: StaleDiscovery,
+		s.Problems = append(s.Problems, Problem{Kind: StaleDiscovery, Object: object.Ref{APIVersion: m.GroupVersion},
 			Message: fmt.Sprintf("the server cannot name the resources of %q: %s", m.GroupVersion, m.Why)})
 	}
 	if err := s.settle(); err != nil {
@@ -358,6 +359,14 @@ func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Objec
 // unmapped kind is not served. Without them it is merely unknown.
 func (s *Snapshot) KnowsAllKinds() bool {
 	return s.Source.Discovered && !slices.ContainsFunc(s.Problems, func(p Problem) bool { return p.Kind == StaleDiscovery })
+}
+
+// KnowsKindsOf reports whether the snapshot has all discovery documents of the group of an API version,
+// so that an unmapped kind in it is not served. Documents of other groups may be missing.
+func (s *Snapshot) KnowsKindsOf(apiVersion string) bool {
+	return s.Source.Discovered && !slices.ContainsFunc(s.Problems, func(p Problem) bool {
+		return p.Kind == StaleDiscovery && (p.Object.APIVersion == "" || p.Object.Group() == object.GroupOf(apiVersion))
+	})
 }
 
 // CoversDependentsOf reports whether the snapshot has every object that may be a dependent of an

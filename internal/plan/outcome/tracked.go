@@ -212,7 +212,7 @@ func (j *Judge) judgeKept(out *Outcome) {
 // collector leaves it undecided, and starts no deletion that would wait for the object forever.
 func (j *Judge) keptForever(d judgement) bool {
 	ours := j.Collects && j.Rules == engine.Strict
-	return d.Reason == reason.UnknownOwnerKind && j.Snap.KnowsAllKinds() && !ours
+	return d.Reason == reason.UnknownOwnerKind && d.Unresolved() != nil && j.Snap.KnowsKindsOf(d.Unresolved().Ref.APIVersion) && !ours
 }
 
 // goneOwners returns the owners of a judged object that cannot keep it.
