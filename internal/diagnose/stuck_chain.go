@@ -254,6 +254,9 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	}) {
 		ends = merge(ends, x)
 	}
+	if o.Is(object.Namespace) && len(content) == 0 && len(i.health.Remaining(o.Name)) > 0 {
+		ends = append(ends, i.notSeen(o, e)) // its conditions name content that the snapshot lacks
+	}
 	if why, late := i.isOverdue(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == why || x.code == reason.APIServiceUnavailable }) {
 		ends = append(ends, i.controllerBehind(o, endAt(o, why)))
 	}
