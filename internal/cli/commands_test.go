@@ -158,7 +158,7 @@ func TestFormats(t *testing.T) {
 			"-o custom-columns-file=" + dir + "/columns": "KIND\n" + document.Kind,
 		} {
 			if format == "-o name" && path == "version" {
-				continue // it names no objects
+				continue // it has no objects
 			}
 			if strings.Contains(format, "custom-columns") && rows {
 				want = "" // columns are of the rows

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/command"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -176,10 +177,18 @@ func (k *stuckCommand) question(c *cobra.Command, w command.World, args []string
 	q.Objects = refs
 	for _, ref := range refs {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
-			fmt.Fprintln(k.streams.ErrOut, "note: "+render.Escape(ref.ShortName())+" is not being deleted")
+			fmt.Fprintln(k.streams.ErrOut, "note: "+render.Escape(ref.ShortName())+" is not being deleted"+deletedInside(c, w, ref))
 		}
 	}
 	return q, nil
+}
+
+// deletedInside names the command that shows what is being deleted in a namespace; empty if nothing is.
+func deletedInside(c *cobra.Command, w command.World, ref object.Ref) string {
+	if inside := (diagnose.StuckQuestion{Namespace: ref.Name}); !ref.Is(object.Namespace) || inside.Count(w.Snapshot) == 0 {
+		return ""
+	}
+	return "; what is being deleted in it: " + command.Connection(c).Command("kubectl gc stuck -n "+report.ShellWord(ref.Name))
 }
 
 // noteUnlabelled prints the number of objects that are being deleted, but have other labels.

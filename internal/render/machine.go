@@ -93,19 +93,25 @@ func EscapeStrings(v any) any {
 }
 
 // printNames prints one object a line, as kubectl accepts it: the objects that a plan deletes, with
-// findings, in a graph, or explained. Names are escaped, so that a line break in one does not make
-// two.
+// findings, in a graph, or explained. Of backups it prints the names that undo takes. Names are escaped,
+// so that a line break in one does not make two.
 func printNames(doc runtime.Object, w io.Writer) error {
-	refs, err := refsOf(doc)
-	if err != nil {
-		return err
+	var names []string
+	if list, ok := doc.(*report.Backups); ok {
+		names = object.Mapped(list.Backups, func(b report.Backup) string { return b.Name })
+	} else {
+		refs, err := refsOf(doc)
+		if err != nil {
+			return err
+		}
+		names = object.Mapped(object.Distinct(refs), object.Ref.KubectlName)
 	}
 	var b strings.Builder
-	for _, r := range object.Distinct(refs) {
-		b.WriteString(Escape(r.KubectlName()))
+	for _, name := range names {
+		b.WriteString(Escape(name))
 		b.WriteByte('\n')
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
@@ -147,7 +153,7 @@ func refsOf(doc runtime.Object) ([]object.Ref, error) {
 			}
 		}
 	default:
-		return nil, fmt.Errorf("--output=name: a %s names no objects", doc.GetObjectKind().GroupVersionKind().Kind)
+		return nil, fmt.Errorf("--output=name: a document of kind %s has no objects", doc.GetObjectKind().GroupVersionKind().Kind)
 	}
 	return refs, nil
 }

@@ -96,6 +96,10 @@ func TestNamesAreOnePerLineAndOnce(t *testing.T) {
 }
 
 func TestNamesOfAForeignDocument(t *testing.T) {
+	list := &report.Backups{Backups: []report.Backup{{Name: "20260501T120000Z-0a1b2c3d"}, {Name: "a\nb"}}}
+	if got, want := printWith(t, "name", list), "20260501T120000Z-0a1b2c3d\na\\x0ab\n"; got != want {
+		t.Errorf("backups: %q, want %q", got, want)
+	}
 	if err := printNames(&runtime.Unknown{}, &bytes.Buffer{}); err == nil {
 		t.Error("no error")
 	}
