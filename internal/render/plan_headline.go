@@ -42,6 +42,11 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	if p.Seed.Verb == "collect" {
 		verb = " would be deleted as garbage"
 	}
+	if p.Manager == report.FinalizerControllerUnknown && slices.ContainsFunc(caused, func(e report.Effect) bool {
+		return e.Outcome == report.Deleted && e.Reason != string(reason.Requested)
+	}) {
+		verb += " if kube-controller-manager is running"
+	}
 	counts, ending := map[report.Outcome]int{}, 0
 	terminating := terminatingIn(caused)
 	for i := range caused {
