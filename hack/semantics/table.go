@@ -148,7 +148,7 @@ func count(rows []behaviour, by map[string][]claim) (covered, waiting int) {
 	return covered, waiting
 }
 
-// proofs returns what simulates a behaviour and what has shown it: links, whose text is the way it was
+// proofs returns links to what simulates a behaviour and to what has shown it. The text of a link is how it was
 // shown, and the name of the test if its file has several.
 func proofs(row behaviour, claims []claim, truth shown) []string {
 	var all []string

@@ -201,7 +201,7 @@ func (a *consequenceIndex) change(now *object.Object) string {
 	case slices.ContainsFunc(now.Owners, func(ref object.OwnerReference) bool {
 		return a.deleted[ref.UID] && (seen == nil || !seen.RefersTo(ref.UID))
 	}):
-		return name + " has got an owner that is deleted, and may go, too"
+		return name + " has a new owner that is to be deleted, and may be deleted with it"
 	}
 	return ""
 }

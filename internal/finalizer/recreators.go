@@ -13,7 +13,7 @@ import (
 // label or a field. The Secret of an ExternalSecret is such a part, and the pod of a finished TaskRun is not.
 type Recreator struct {
 	Controller
-	// When is the moment at which it does so: a phrase. Empty for at once.
+	// When says when it does so: a phrase. Empty for at once.
 	When string
 	// If is what decides whether it does so, and is not read: a clause. Empty for nothing.
 	If string
@@ -24,10 +24,12 @@ type Recreator struct {
 	owners []schema.GroupKind
 	// parts are the kinds of what it creates again; nil for all.
 	parts []string
-	// paused are the annotations of the owner of which one pauses it.
+	// paused are the annotations of an owner that pause it. One is enough.
 	paused object.Protection
 	// label is one that a part has.
 	label string
+	// untilFinished: it creates no pod again that has finished.
+	untilFinished bool
 }
 
 // keepsSource is the Assumption of operators that copy.
@@ -90,7 +92,7 @@ var recreators = []Recreator{
 	},
 	{
 		Controller: Controller{Name: "Tekton Pipelines", Programs: []string{"tekton-pipelines-controller"}},
-		If:         "it has not finished", owners: groupKinds("tekton.dev", "TaskRun"), parts: []string{"Pod"},
+		If:         "it has not finished", owners: groupKinds("tekton.dev", "TaskRun"), parts: []string{"Pod"}, untilFinished: true,
 	},
 	{Controller: Controller{Name: "Argo CD"}, Assumption: "its generators still yield it", owners: groupKinds("argoproj.io", "ApplicationSet"), parts: []string{"Application"}},
 	{Controller: Controller{Name: "the operator of Argo CD"}, owners: groupKinds("argoproj.io", "ArgoCD")},
@@ -129,7 +131,7 @@ func RecreatorOf(owner, part *object.Object) *Recreator {
 
 // Ends reports whether an object that ran to its end is not created again, such as the pod of a TaskRun.
 func (op *Recreator) Ends(part *object.Object) bool {
-	return part.Pod() != nil && part.Pod().Finished() && op.owners[0].Group == "tekton.dev"
+	return op.untilFinished && part.Pod() != nil && part.Pod().Finished()
 }
 
 // ControllersFor returns the programs of the operator that work on an object.
@@ -153,7 +155,7 @@ func (v *Inventories) ConditionOf(op *Recreator, owner *object.Object) string {
 	return op.If
 }
 
-// InstanceOf returns the instance of kro for which an object was made; nil if there is none.
+// InstanceOf returns the instance of kro that an object was made for; nil if there is none.
 func (v *Inventories) InstanceOf(o *object.Object) *object.Object {
 	id := o.Labels.Get(instanceLabel)
 	if id == "" {

@@ -125,7 +125,7 @@ func (s *Assessment) denialByWebhook(w Write, r object.Resource) *Denial {
 	return nil
 }
 
-// denialInUse implements denialByWebhook for objects to which others refer.
+// denialInUse implements denialByWebhook for objects that others refer to.
 func (s *Assessment) denialInUse(w Write, r object.Resource) *Denial {
 	name, usage := finalizer.RefusedInUse(w.Object, s.snap.Resources)
 	if name == "" {
@@ -195,8 +195,8 @@ func (s *Assessment) usagesSeen() bool {
 }
 
 // webhookOf returns a webhook that is called for a write. asked is true if one may be called, also
-// because not all webhooks were read. sure is true if one certainly is, and its failure is not ignored while it does not
-// answer.
+// because not all webhooks were read. sure is true if one certainly is, unless it does not answer and its
+// failure is ignored.
 func (s *Assessment) webhookOf(w Write, r object.Resource, is func(*Webhook) bool) (found *Webhook, asked, sure bool) {
 	for n := range s.evidence.Webhooks {
 		h := &s.evidence.Webhooks[n]

@@ -299,8 +299,8 @@ func (c *attribution) markAnyway(all *outcome.Outcomes, after future) {
 	}
 }
 
-// unknownAnyway reports whether an object of which it is unknown whether it goes does so without our requests,
-// too, or may: each of its owners ends the same way without them.
+// unknownAnyway reports whether an object with an unknown outcome goes, or may go, without our requests, too, and
+// each of its owners ends the same way without them.
 //
 //	delete svc/a: pod/b, which was being deleted, owns cm/c, and so does an object that was not seen
 func (c *attribution) unknownAnyway(out *outcome.Outcome, all *outcome.Outcomes, ends futureEnds) bool {

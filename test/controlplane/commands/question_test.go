@@ -112,7 +112,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			},
 			func(s *stage) {
 				s.create(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: held, uid: ` + s.uid("held") + `}]}}`)
-			}, "secret/late has got an owner that is deleted",
+			}, "secret/late has a new owner that is to be deleted",
 		},
 		"content of a new kind": {
 			[]string{"delete", "namespace/NAMESPACE", "--unlock=namespace"}, func(*stage) {},
@@ -124,7 +124,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			[]string{"delete", "configmap/owner"}, func(*stage) {},
 			func(s *stage) {
 				s.create(s.fill(`{apiVersion: ` + widgets(s) + `, kind: Widget, metadata: {name: late, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: OWNER}]}}`))
-			}, "/late has got an owner that is deleted",
+			}, "/late has a new owner that is to be deleted",
 		},
 		"dependent of a ClusterRole": {
 			[]string{"delete", "clusterrole/NAMESPACE"}, func(s *stage) {
@@ -134,7 +134,7 @@ func TestGrowsWhileTheQuestionIsOpen(t *testing.T) {
 			func(s *stage) {
 				s.create(s.fill(`{apiVersion: v1, kind: Secret, metadata: {name: late, ownerReferences: [{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: NAMESPACE, uid: ` +
 					s.says("clusterrole/"+s.namespace, "{.metadata.uid}") + `}]}}`))
-			}, "secret/late has got an owner that is deleted",
+			}, "secret/late has a new owner that is to be deleted",
 		},
 		"pod on a node": {
 			[]string{"delete", "node/NAMESPACE", "--unlock=node"}, func(s *stage) {
