@@ -75,11 +75,12 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		if e.DependsOnTiming {
 			contested = append(contested, e.Object)
 		}
-		switch recreatedNote(e) {
-		case "comes back":
-			back = append(back, e.Object)
-		case "may come back":
+		switch {
+		case recreatedNote(e) == "":
+		case e.RecreatedIf != "":
 			mayBeBack = append(mayBeBack, e.Object)
+		default:
+			back = append(back, e.Object)
 		}
 	}
 	var points []string

@@ -114,7 +114,8 @@ type storedLifecycle struct {
 	// Protection is missing in older files. Therefore code that deletes objects never relies on it
 	// from a file.
 	Protection object.Protection `json:"k,omitzero"`
-	// Revision, Wave and some of the facts are missing in older files: then they are unknown.
+	// Revision and some of the facts are missing in older files: then they are unknown. A missing Wave
+	// counts as 0.
 	Revision uint32 `json:"r,omitzero"`
 	Tracker  string `json:"a,omitzero"`
 	Wave     int32  `json:"w,omitzero"`
